@@ -16,7 +16,7 @@ const document = /^https?:/.test(source)
   ? await (await fetch(`${source.replace(/\/$/, '')}/openapi.json`)).json()
   : JSON.parse(readFileSync(source, 'utf8'))
 
-/** The names under which any schema has a decimal. */
+/** The names of all fields that are decimals in any schema. */
 const decimals = new Set()
 const walk = (node, name) => {
   if (!node || typeof node !== 'object') return
@@ -33,9 +33,10 @@ walk(document)
 const text = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword)
 const number = ts.factory.createKeywordTypeNode(ts.SyntaxKind.NumberKeyword)
 const types = await openapiTS(document, {
-  // What has a default may be left out.
+  // Fields with a default may be left out of a request.
   defaultNonNullable: false,
-  // Decimals come as texts; they go as texts, or as numbers where that is exact enough.
+  // Decimals are received as texts; they are sent as texts, or as numbers where those are exact
+  // enough.
   transform: ({ format, type }) => {
     if (format !== 'decimal') return undefined
     return Array.isArray(type) ? ts.factory.createUnionTypeNode([text, number]) : text

@@ -17,7 +17,9 @@ import type { User } from './shared/api/session.ts'
 import { mayOf } from './shared/permission.ts'
 import { lightOnPaper, theme } from './theme.ts'
 
-/** What the service refuses it refuses again; only what may have been the connection is retried. */
+/**
+ * Retries only requests that may have failed for the connection; a refusal would only be repeated.
+ */
 const mayPass = (error: Error) =>
   error instanceof RegistryError && (error.status === 0 || error.status === 503)
 
@@ -28,7 +30,9 @@ const queries = new QueryClient({
   },
 })
 
-/** What fails here fails again where it is shown, and says so there. */
+/**
+ * A read that fails here fails again in the component that shows it, which then reports the error.
+ */
 const prepare = (user: User) =>
   Promise.allSettled([
     queries.ensureQueryData(lookupQuery),

@@ -18,8 +18,8 @@ import { Loading, Missing } from './shared/view/Page.tsx'
 const root = createRootRoute({ component: Frame, validateSearch: readSearch })
 
 /**
- * The product last looked at; without any product, where one is made. Who may not see that comes to
- * the first page that they may.
+ * Opens the product last looked at, or the page that creates a product if there is none. Users who
+ * may not see that page come to the first one they may see.
  */
 function Home() {
   const product = productOf('', useProducts())
@@ -31,7 +31,7 @@ function Home() {
   return <Navigate to={to} replace />
 }
 
-/** Only what is among the pages, with the permission it needs, can be a route. */
+/** Makes a route; only a path of `pages` is possible, with the permissions it needs. */
 const at = <Path extends PagePath>(
   path: Path,
   load: () => Promise<Record<string, unknown>>,
@@ -94,7 +94,7 @@ const routes = [
   at('/$product/reports', () => import('./reports/Reports.tsx'), 'Reports'),
 ] as const
 
-/** Filters stand in the address as the API names them: plain texts. */
+/** Filters are in the address as plain texts, named as in the API. */
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: '/console',

@@ -13,7 +13,9 @@ const teal: MantineColorsTuple = [
   '#104541',
 ]
 
-/** Mantine's own, darker where white stands on it: letters on its seventh shade are hard to read. */
+/**
+ * Mantine's red, darker in the shades behind white text: its own seventh shade is hard to read on.
+ */
 const red: MantineColorsTuple = [
   '#fff5f5',
   '#ffe3e3',
@@ -27,7 +29,7 @@ const red: MantineColorsTuple = [
   '#971f1f',
 ]
 
-/** Drawers, fields and buttons are of the same cool dark as the page. */
+/** The dark colours of drawers, fields and buttons have the same cool tone as the page. */
 const dark: MantineColorsTuple = [
   '#d3d9e1',
   '#bcc4ce',
@@ -41,7 +43,7 @@ const dark: MantineColorsTuple = [
   '#0f1215',
 ]
 
-/** A dialog's head is no banner of the page. */
+/** The head of a dialog must not be announced as the banner of the page. */
 const dialog = {
   styles: { title: { fontWeight: 600, fontSize: 16 } },
   closeButtonProps: { 'aria-label': 'Close' },
@@ -49,7 +51,7 @@ const dialog = {
 }
 
 export const theme = createTheme({
-  // Whoever asks their system for less motion gets none here.
+  // No animations for users whose system asks for reduced motion.
   respectReducedMotion: true,
   primaryColor: 'registry',
   primaryShade: { light: 7, dark: 6 },
@@ -61,7 +63,7 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   components: {
-    // Below the field, so that fields side by side stand level.
+    // The description goes below the field, so that fields side by side are aligned.
     InputWrapper: {
       defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] },
     },
@@ -75,7 +77,10 @@ export const theme = createTheme({
   },
 })
 
-/** Paper is white, whatever the screen is: the letters of the dark would be too pale on it. */
+/**
+ * Prints in the light scheme, since paper is white and the text colours of the dark scheme are too
+ * pale.
+ */
 export function lightOnPaper() {
   const { dataset } = document.documentElement
   let onScreen: string | undefined

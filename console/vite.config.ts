@@ -9,7 +9,7 @@ export default {
     target: 'es2022',
     sourcemap: false,
     reportCompressedSize: false,
-    // Pictures and fonts are files, never text inside a style sheet.
+    // Emit pictures and fonts as files, never inlined in a style sheet.
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {

@@ -5,23 +5,28 @@ import type { AnswerOf, BodyOf, DataOf, ItemOf, Method, PathOf, QueryOf } from '
 import { isWaiting, type Waiting } from './waiting.ts'
 
 export type ClientOptions = {
-  /** http://127.0.0.1:3000 */
+  /** The address of the registry, such as http://127.0.0.1:3000. */
   baseUrl: string
   credentials?: Credentials
-  /** The names of decimal fields, as `generate.mjs` lists them: these come as texts. */
+  /** The names of decimal fields, as `generate.mjs` lists them; their values are read as texts. */
   decimals?: Iterable<string>
-  /** Attempts at a request that did not get through, the first included; 4 where left out. */
+  /**
+   * The most attempts for a request that does not get through, including the first; 4 by default.
+   */
   attempts?: number
   fetch?: typeof fetch
 }
 
 export type CallOptions = {
   signal?: AbortSignal
-  /** A key of your own under which a write is done once; without it each call has a new one. */
+  /**
+   * Your own Idempotency-Key, under which a write is done once; by default each call gets a new
+   * one.
+   */
   idempotencyKey?: string
-  /** Headers that go with it: If-Match, say. */
+  /** Additional headers, such as If-Match. */
   headers?: Record<string, string>
-  /** Told where the write is not done but waits for approval, whatever the call gives back. */
+  /** Called when the write waits for approval instead of being done, whatever the call returns. */
   onWaiting?: (waiting: Waiting) => void
 }
 
@@ -40,7 +45,7 @@ export type RegistryEvent = {
   userID: number | null
 }
 
-/** An answer, and its text where it is no file. */
+/** An answer with its text; the text is empty for a file. */
 type Got = { response: Response; text: string }
 
 const whole = async (response: Response): Promise<Got> => ({
@@ -48,20 +53,24 @@ const whole = async (response: Response): Promise<Got> => ({
   text: await response.text(),
 })
 
-/** A file is read by whoever asked for it; a refusal is none. */
+/** The caller reads a file as a stream; a refusal is read here as text. */
 const streamed = async (response: Response): Promise<Got> =>
   response.ok ? { response, text: '' } : whole(response)
 
-/** How a call reaches the registry: signed in, with a key, and again where that may help. */
+/**
+ * Sends calls to the registry: authenticated, with an Idempotency-Key, and retried where that may
+ * help.
+ */
 function transportOf(options: ClientOptions) {
   const { baseUrl, credentials, attempts = 4, fetch: reach = fetch } = options
   const decimals = new Set(options.decimals ?? [])
-  // Under a key, too: a refresh token whose answer was lost would end its session the second time.
+  // Session calls have an Idempotency-Key as well: if the answer to a refresh token were lost,
+  // using the token a second time would end its session.
   const enter = async (path: string, body: object) =>
     (await open('POST', path, { body, idempotencyKey: newKey() })).data
   const session = credentials && sessionOf(credentials, enter)
 
-  /** A call without a token: signing in itself. */
+  /** A call without a token, used to sign in and to refresh the token. */
   const open = async (method: string, path: string, sent: Sent) =>
     answerOf(await tried(async () => whole(await once(method, path, sent)), attempts, sent.signal))
 
@@ -80,15 +89,16 @@ function transportOf(options: ClientOptions) {
   }
 
   /**
-   * Every write has a key, so that sending it again is safe whatever became of the first time, also
-   * where the answer breaks off in its midst.
+   * Sends a request. Every write has an Idempotency-Key, so that sending it again is safe whatever
+   * became of the first attempt, even if its answer broke off halfway.
    */
   async function request(method: string, path: string, asked: Sent, take = whole): Promise<Got> {
     const isKeyed = method !== 'GET'
     const sent = isKeyed ? { ...asked, idempotencyKey: asked.idempotencyKey ?? newKey() } : asked
     const attempt = async () => {
       const token = await session?.authorization()
-      // Read to its end first: another token may take as long as somebody takes to type a password.
+      // Read the answer to its end first: getting another token may take as long as a user takes to
+      // type a password.
       const got = await take(await once(method, path, sent, token))
       if (got.response.status !== 401 || !token) return got
       if (isOfPassword(got.text) || !(await session?.renew(token))) return got
@@ -97,7 +107,10 @@ function transportOf(options: ClientOptions) {
     return tried(attempt, attempts, sent.signal)
   }
 
-  /** A password or code is refused, not the token: to send it again would count as another try. */
+  /**
+   * Whether a password or code was refused, and not the token: sending it again would count as
+   * another failed attempt.
+   */
   const isOfPassword = (text: string) =>
     (refusalIn(text, decimals).errors ?? []).some(({ code }) => ofPassword.has(code))
 
@@ -112,7 +125,7 @@ function transportOf(options: ClientOptions) {
     )
   }
 
-  /** Any call, with its whole answer. A status of 202 is of what is taken on and not done yet. */
+  /** Sends any call and returns the whole answer. Status 202 means accepted and not done yet. */
   async function send(method: Uppercase<Method>, path: string, sent: Sent = {}) {
     const got = await request(method, path, sent)
     const { headers, status } = got.response
@@ -134,7 +147,7 @@ function transportOf(options: ClientOptions) {
 export function createClient<Paths = Record<string, never>>(options: ClientOptions) {
   const { request, answerOf, call, send } = transportOf(options)
   return {
-    /** One page, or whatever the operation reads; the whole envelope. */
+    /** Reads one page, or whatever else the operation returns; gives the whole envelope. */
     get: <P extends PathOf<Paths, 'get'>>(
       path: P,
       query?: QueryOf<Paths, P, 'get'>,
@@ -162,7 +175,10 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       await call('delete', path, { ...more, query: query as Query })
     },
 
-    /** Every record of a list, page after page: `for await (const product of client.list(…))`. */
+    /**
+     * Yields every record of a list, page after page: `for await (const product of
+     * client.list(…))`.
+     */
     async *list<P extends PathOf<Paths, 'get'>>(
       path: P,
       query?: QueryOf<Paths, P, 'get'>,
@@ -177,7 +193,10 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       }
     },
 
-    /** Events as they happen, without end: stop with `break` or the signal. Keep their cursors. */
+    /**
+     * Yields events as they happen, without end; stop with `break` or the signal. Store the cursor
+     * of the last event to continue from it later.
+     */
     async *events(
       query: { After?: string; Type?: string[]; ProductID?: number; PageSize?: number } = {},
       more: CallOptions = {},
@@ -191,10 +210,13 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
       }
     },
 
-    /** Any call, with its whole answer: the envelope, its status, and the headers for an ETag. */
+    /**
+     * Sends any call and returns the whole answer: the envelope, its status, and the headers for an
+     * ETag.
+     */
     send,
 
-    /** The bytes of a file, as they come. */
+    /** Returns the bytes of a file as a stream. */
     async download(path: string, query: Query, more: CallOptions = {}) {
       const sent = { ...more, query: { ...query, Raw: true } }
       const got = await request('GET', path, sent, streamed)
@@ -210,9 +232,10 @@ export function createClient<Paths = Record<string, never>>(options: ClientOptio
   }
 }
 
-/** What a refusal says; nothing where it is not the registry's but that of a proxy before it. */
+/** Codes for a refused password or second-factor code, which a new token would not help. */
 const ofPassword = new Set(['sign_in_failed', 'code_required', 'code_wrong'])
 
+/** The envelope of a refusal; empty where a proxy answered and the text is not the registry's. */
 function refusalIn(text: string, decimals: ReadonlySet<string>): Partial<Envelope> {
   try {
     return parseExactly(text, decimals) as Envelope
@@ -232,7 +255,7 @@ type Envelope = {
 
 const newKey = () => crypto.randomUUID()
 
-/** What has a value: the rest is left out. */
+/** The entries that have a value; the others are left out. */
 const given = (query: Query) =>
   Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
 
@@ -250,10 +273,16 @@ function searchOf(query: Query = {}): string {
   return pairs.length > 0 ? `?${search}` : ''
 }
 
-/** Whoever is told to come back later than this is told, and does not wait. */
+/**
+ * Milliseconds. If the registry asks for a longer pause, the caller gets the refusal instead of
+ * waiting.
+ */
 const longestWait = 60_000
 
-/** Again where the network failed, or the registry says that it will pass by itself. */
+/**
+ * Retries where the network failed, or the registry answers that the problem is temporary (429,
+ * 503).
+ */
 async function tried(
   attempt: () => Promise<Got>,
   attempts: number,
@@ -272,7 +301,7 @@ async function tried(
   }
 }
 
-/** Ends at once, and with the reason, where the caller does not want to wait any more. */
+/** Waits; rejects at once with the reason of the signal if the caller aborts. */
 const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
   new Promise<void>((resolve, reject) => {
     const stop = () => {

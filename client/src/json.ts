@@ -1,6 +1,6 @@
 /**
- * JSON whose decimals stay exact: a number under one of the given names, or one that a double cannot
- * hold, comes out as the text that was sent. Everything else is as JSON.parse has it.
+ * Parses JSON and keeps decimals exact: a number under one of the given names, or one that a double
+ * cannot hold, is returned as the text that was sent. Everything else is as JSON.parse returns it.
  */
 export function parseExactly(text: string, decimals: ReadonlySet<string>): unknown {
   return new Reader(text, decimals).whole()
@@ -33,7 +33,10 @@ class Reader {
     return found
   }
 
-  /** A text with its quotes. By hand: an expression overflows the stack at files of some MB. */
+  /**
+   * Reads a string with its quotes. It is scanned by hand, since a regular expression overflows the
+   * stack on files of some MB.
+   */
   private string(): string | undefined {
     if (this.text[this.at] !== '"') return undefined
     const from = this.at
@@ -49,7 +52,7 @@ class Reader {
     return (this.at - before) % 2 === 1
   }
 
-  /** Whether the next sign is this one; then it is behind us. */
+  /** Whether the next character is this one; if so, moves past it. */
   private skip(sign: string): boolean {
     this.take(space)
     if (this.text[this.at] !== sign) return false
@@ -110,6 +113,6 @@ const words: readonly [string, unknown][] = [
   ['null', null],
 ]
 
-/** Whether a double holds the number to its last digit. */
+/** Whether a double holds the number with all its digits. */
 const isExact = (digits: string) =>
   /^-?\d+$/.test(digits) ? Number.isSafeInteger(Number(digits)) : String(Number(digits)) === digits

@@ -1,11 +1,14 @@
-/** A session that is kept elsewhere: that of a page, say, whose refresh token no script can read. */
+/**
+ * A session that the caller keeps, for instance that of a page whose refresh token no script can
+ * read.
+ */
 export type OwnSession = {
   authorization: () => string | undefined | Promise<string | undefined>
-  /** After a 401: whether there is another token now. */
+  /** Called after a 401; returns whether there is another token now. */
   renew: (refused: string) => Promise<boolean>
 }
 
-/** How a client says who it is: with an API key, by signing in, or by a session of its own. */
+/** How a client authenticates: with an API key, by signing in, or with a session of its own. */
 export type Credentials =
   | { apiKey: string }
   | { username: string; password: string; code?: string }
@@ -14,7 +17,7 @@ export type Credentials =
 type Tokens = { accessToken: string; refreshToken: string }
 type Post = (path: string, body: object) => Promise<Tokens>
 
-/** Signs in when first needed; a token that has run out is replaced once for all who wait. */
+/** Signs in when first needed. An expired token is renewed once for all calls that wait. */
 export function sessionOf(credentials: Credentials, post: Post): OwnSession {
   if ('renew' in credentials) return credentials
   let tokens: Promise<Tokens> | undefined
@@ -32,12 +35,12 @@ export function sessionOf(credentials: Credentials, post: Post): OwnSession {
       return accessToken
     },
 
-    /** After a 401: another token than the one refused; false where there is none to be had. */
+    /** Called after a 401: gets another token than the refused one; false where there is none. */
     async renew(refused: string): Promise<boolean> {
       if ('apiKey' in credentials || !tokens) return false
       const pending = tokens
       const { accessToken, refreshToken } = await pending
-      if (accessToken !== refused || tokens !== pending) return true // somebody else has renewed
+      if (accessToken !== refused || tokens !== pending) return true // another call has renewed it
       tokens = post('/User/RefreshToken', { refreshToken }).catch(signIn)
       tokens.catch(() => {
         tokens = undefined

@@ -1,9 +1,9 @@
-/** What the generated `paths` say of one operation, put so that calls can be typed by it. */
+/** Types that extract parameters, bodies and answers of an operation from the generated `paths`. */
 type Json<T> = T extends { content: { 'application/json': infer J } } ? J : never
 
 export type Method = 'get' | 'post' | 'put' | 'delete'
 
-/** The paths that have an operation of this method. */
+/** The paths with an operation of this method. */
 export type PathOf<Paths, M extends Method> = {
   [P in keyof Paths]: Paths[P] extends { [K in M]: { responses: unknown } } ? P : never
 }[keyof Paths] &

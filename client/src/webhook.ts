@@ -1,12 +1,14 @@
-/** The headers of a webhook, as the Standard Webhooks contract names them. */
+/** The headers of a webhook request, named by the Standard Webhooks contract. */
 export type WebhookHeaders = { get(name: string): string | null | undefined }
 
-/** How far a webhook's time may be from ours, in seconds: an old one may be somebody's replay. */
+/**
+ * The most seconds that a webhook's time may differ from ours: an older request may be a replay.
+ */
 const tolerance = 300
 
 /**
- * Whether a webhook comes from the registry and is as it was sent. `body` is the text as it came;
- * while a secret is being replaced, give both.
+ * Whether a webhook request comes from the registry unchanged. `body` is the text exactly as
+ * received; while a secret is being replaced, pass both secrets.
  */
 export async function verifyWebhook(
   body: string,

@@ -16,7 +16,7 @@ import { approvedBy } from './words.ts'
 
 const tones: { [state: string]: Tone } = { Pending: 'waits', Approved: 'good', Rejected: 'wrong' }
 
-/** Changes that wait for a second person, and what became of earlier ones. */
+/** Changes that wait for the approval of a second person, and the outcome of earlier ones. */
 export function Approvals() {
   const userID = String(useSession().user?.userID ?? '')
   const [opened, setOpened] = useState<Approval>()
@@ -51,7 +51,7 @@ export function Approvals() {
 
 const states = ['Pending', 'Approved', 'Rejected', 'Cancelled', 'Expired']
 
-/** What most come for: everything, what waits, or what became of their own requests. */
+/** Preset filters for the most usual views: all, pending, and the user's own requests. */
 function Which({ userID }: { userID: string }) {
   const search = readSearch(useSearch({ strict: false }))
   const navigate = useNavigate()

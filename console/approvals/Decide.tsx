@@ -16,7 +16,10 @@ import { approvedBy, countedOf, permissionFor, resourceName } from './words.ts'
 
 type Props = { approval: Approval; onDone: () => void }
 
-/** One change that waits: before and after, and the decision of whoever did not ask for it. */
+/**
+ * One pending change with its values before and after, and the decision for anyone but the
+ * requester.
+ */
 export function Decide({ listed, onDone }: { listed: Approval; onDone: () => void }) {
   const key = { ApprovalID: listed.approvalID }
   const approval = useCurrent<Approval>('/Approval', key, listed)
@@ -47,7 +50,9 @@ export function Decide({ listed, onDone }: { listed: Approval; onDone: () => voi
   )
 }
 
-/** Said of what others did, and not while one's own decision is answered. */
+/**
+ * A note that somebody else decided meanwhile; hidden while the user's own decision is being sent.
+ */
 function Meanwhile({ state }: { state: string }) {
   const isOwn = useIsMutating() > 0
   const become = state === 'Expired' ? 'expired' : `been ${state.toLowerCase()}`
@@ -58,13 +63,13 @@ function Meanwhile({ state }: { state: string }) {
   )
 }
 
-/** Of records that have pages of their own, the path of these. */
+/** The page paths of resources whose records have pages of their own. */
 const pages: { [resource: string]: string } = {
   BizEntity: 'investors',
   Distribution: 'distributions',
 }
 
-/** The ids of what would change, and where that is seen as it is now. */
+/** The ids of the records that would change, linked to their pages where they have one. */
 function Records({ approval: { resource, resourceIDs, productID } }: { approval: Approval }) {
   const path = productID === null ? undefined : pages[resource ?? '']
   const shown = resourceIDs.slice(0, 50)
@@ -77,7 +82,7 @@ function Records({ approval: { resource, resourceIDs, productID } }: { approval:
   ))
 }
 
-/** What whoever looks can do about it, or why nothing. */
+/** The actions the user may take on the change, or the reason why there are none. */
 function Decision({ approval, onDone }: Props) {
   const { user } = useSession()
   const may = useMay()
@@ -116,10 +121,11 @@ const outcomes: { [state: string]: string } = {
 function Judge({ approval: { approvalID }, onDone }: Props) {
   const client = useQueryClient()
   const [reason, setReason] = useState('')
-  // Refused, it is mostly not what it was any more.
+  // A refused decision mostly means that the change was decided meanwhile, so read everything
+  // again.
   const onFailed = () => void client.invalidateQueries()
   const finish = ([decided]: Approval[], message: string | null) => {
-    // Whether what is approved is done or under way the service says.
+    // Only the service knows whether the approved change is done or still under way.
     tellDone(outcomes[decided?.state ?? ''] ?? message ?? 'Approved.')
     onDone()
   }

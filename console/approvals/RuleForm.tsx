@@ -25,7 +25,7 @@ import { resourceName, resourceOptions } from './words.ts'
 
 type Props = { tagged?: Tagged<ApprovalRule>; onDone: () => void }
 
-/** What a rule is about is said once; how strict it is can be changed. */
+/** The subject of a rule is set once, on creation; how strict the rule is can be changed later. */
 export function RuleForm({ tagged, onDone }: Props) {
   const rule = tagged?.record
   const [about, setAbout] = useState('resource')
@@ -55,7 +55,8 @@ export function RuleForm({ tagged, onDone }: Props) {
       fields: fields.length > 0 ? fields : null,
       productIDs: productIDs.length > 0 ? productIDs.map(Number) : null,
     }
-    // What is not said holds always; only a rule that said something can be told to forget it.
+    // A condition left empty always holds. Empty values are sent only for an existing rule, to
+    // clear them.
     const said = Object.entries({ ...rest, ...lists }).filter(([, value]) => rule || isSaid(value))
     save.mutate({
       ...(rule ? { approvalRuleID: rule.approvalRuleID } : what),
@@ -145,7 +146,7 @@ function What({ form, about, onAbout }: Part & { about: string; onAbout: (next: 
   )
 }
 
-/** The writes of the API, as its own description has them. */
+/** The write operations of the API, from its OpenAPI document. */
 function useOperations(wanted: boolean): string[] {
   const { data = [] } = useQuery({
     queryKey: ['operations'],

@@ -14,7 +14,7 @@ import { Active } from '../shared/view/Status.tsx'
 import { RuleForm } from './RuleForm.tsx'
 import { resourceName } from './words.ts'
 
-/** Which changes wait until somebody else has approved them. */
+/** The rules for changes that wait until somebody else has approved them. */
 export function Rules() {
   const [opened, setOpened] = useState<ApprovalRule | 'new'>()
   const close = () => setOpened(undefined)
@@ -59,7 +59,7 @@ export function Rules() {
   )
 }
 
-/** A rule's amount is of no currency. */
+/** The decimals of a rule's amount, which has no currency. */
 const usualPlaces = 2
 
 type Names = ReturnType<typeof useProductNames>

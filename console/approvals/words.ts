@@ -1,7 +1,7 @@
 import type { Approval } from '../shared/api/types.ts'
 import type { Permission } from '../shared/permission.ts'
 
-/** What people call the records of the API. */
+/** The names that people use for the resources of the API. */
 const names: Record<string, string> = {
   BizEntity: 'Investors',
   Person: 'Persons',
@@ -27,22 +27,22 @@ const names: Record<string, string> = {
 
 export const resourceName = (resource: string | null) => names[resource ?? ''] ?? resource ?? ''
 
-/** The records whose changes can wait. */
+/** The resources whose changes can require approval. */
 export const resourceOptions = Object.entries(names).map(([value, label]) => ({ value, label }))
 
-/** Who decides needs the permission of the operation itself. */
+/** The permission that a decision needs: the same as the operation itself. */
 export const permissionFor = (operation: string, resource: string): Permission =>
   operation === 'POST /PaymentRun/Approve'
     ? 'PaymentRun.Approve'
-    : (`${resource}.Write` as Permission) // every other write needs its resource's; tested
+    : (`${resource}.Write` as Permission) // a test checks this for every other write
 
-/** The approvals that count: who may not decide on it any more is not one of those needed. */
+/** The approvals that count; those of users who may not decide any more do not. */
 export const countedOf = ({ approvals }: Approval) => approvals.filter(({ isCounted }) => isCounted)
 
 const namesOf = (approvals: Approval['approvals']) =>
   approvals.map(({ username }) => username).join(', ')
 
-/** "ann, bob (2 of 3)", and whose approval has lapsed. */
+/** "ann, bob (2 of 3)", followed by users whose approvals have lapsed. */
 export function approvedBy(approval: Approval): string {
   const counted = countedOf(approval)
   const lapsed = approval.approvals.filter(({ isCounted }) => !isCounted)

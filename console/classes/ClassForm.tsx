@@ -84,7 +84,7 @@ const residuals = [
   { value: 'Carry', label: 'Is kept for the account' },
 ]
 
-/** What its prices may do, and what becomes of money that bought no whole unit. */
+/** Limits for the prices of the class, and what happens to money that bought no whole unit. */
 const Rules = ({ form }: { form: Form }) => (
   <>
     <DecimalField label="Issue price" {...form.getInputProps('issuePrice')} />

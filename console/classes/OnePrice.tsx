@@ -19,7 +19,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 
 type Props = { tagged: Tagged<InvestmentPrice>; onDone: () => void }
 
-/** One price: corrected, with the transactions that were posted at it. */
+/** One price, with a form to correct it and the transactions that were posted at it. */
 export function OnePrice({ tagged, onDone }: Props) {
   const may = useMay()
   return (
@@ -86,7 +86,7 @@ function PriceForm({ tagged, onDone }: Props) {
 
 const most = 100
 
-/** What was posted at the price, or at what it was before it was corrected. */
+/** The transactions posted at the price, or at its value before a correction. */
 function Affected({ price }: { price: InvestmentPrice }) {
   const { name } = useLookups()
   const money = useMoney(price)

@@ -9,7 +9,7 @@ import { readPrice } from './pasted.ts'
 
 type Props = { investmentID: number; onDone: () => void }
 
-/** Prices pasted from a spreadsheet, all taken or none. */
+/** Prices pasted from a spreadsheet; either all of them are saved or none. */
 export function PastePrices({ investmentID, onDone }: Props) {
   const [text, setText] = useState('')
   const [insists, setInsists] = useInsists(text)

@@ -2,10 +2,7 @@ import { typed } from '../shared/decimal.ts'
 
 type Line = { priceDate: string; price: string } | { problem: string }
 
-/**
- * A line of a spreadsheet: the day, and all that follows is the price; the day first, or as the
- * service writes it.
- */
+/** Reads a pasted line: a date, 30/06/2026 or 2026-06-30, and the price in the rest of the line. */
 export function readPrice(line: string, number: number): Line {
   const [, date = '', figure = ''] = /^\s*(.*?)(?:[\t;]|,?\s|$)(.*)$/.exec(line) ?? []
   const [, dayOf, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(date) ?? []

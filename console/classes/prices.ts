@@ -4,8 +4,8 @@ import { day } from '../shared/format.ts'
 import type { Point } from '../shared/view/Chart.tsx'
 
 /**
- * The prices of a class, oldest first. All of them: lists go by when a record came, and the latest
- * day may have been entered before a long past was.
+ * The prices of a class, oldest first. All pages are read, because lists are ordered by when
+ * records were created and a price of long ago may have been entered last.
  */
 export function usePrices(investmentID: number | null) {
   const { data, isError } = useReadAll<InvestmentPrice>(

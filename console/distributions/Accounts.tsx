@@ -15,7 +15,7 @@ import { Status } from '../shared/view/Status.tsx'
 
 type Props = { distribution: Distribution }
 
-/** Every entitlement, with totals that tie to the cent. */
+/** Every entitlement, with totals that agree to the cent. */
 export function Accounts({ distribution }: Props) {
   const { productID, corporateActionID } = distribution
   const { slug } = useProduct()
@@ -105,7 +105,10 @@ function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
   ]
 }
 
-/** All entitlements, added up here as they stand: not a figure the service made beforehand. */
+/**
+ * The totals of all entitlements, added up from the rows themselves and not from figures stored by
+ * the service.
+ */
 function useTotals({ productID, corporateActionID, distributionStatusID }: Distribution) {
   return useQuery({
     queryKey: ['totals', corporateActionID, distributionStatusID],

@@ -19,7 +19,7 @@ import { type Preview, Previewed } from './Previewed.tsx'
 
 type Props = { distribution: Distribution; may: boolean }
 
-/** What declaring would do, and whoever may declares. */
+/** A preview of the declaration, with the button for users who may declare. */
 export function Declare({ distribution, may }: Props) {
   const { productID, corporateActionID } = distribution
   const currency = useCurrency()(distribution)

@@ -23,7 +23,7 @@ const paid = 3
 
 type PayOutProps = { id: string; slug: string; currencyID: number | null }
 
-/** Posted cash goes to the bank in a run of payments, which is in the currency of the class. */
+/** Leads to a new payment run for the posted cash, in the currency of the class. */
 const PayOut = ({ id, slug, currencyID }: PayOutProps) => (
   <Button
     leftSection={<Icon name="payments" size={16} />}
@@ -56,7 +56,7 @@ function RemoveConfigured({ distribution }: { distribution: Record }) {
   )
 }
 
-/** One distribution: where it stands, what comes next, and every account of it. */
+/** One distribution: its status, its next stage, and all its accounts. */
 export function Distribution() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()

@@ -17,7 +17,7 @@ import { Icon } from '../shared/view/icons.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 import { HowMuchFields, howMuchOf, rateGiven } from './HowMuch.tsx'
 
-/** The names the specification knows; any other is taken too. */
+/** The component names of the specification; other names are accepted too. */
 const usualComponents = [
   'AustralianFrankedDividends',
   'AustralianUnfrankedDividends',
@@ -69,11 +69,11 @@ export function NewDistribution() {
 type Props = {
   tagged?: Tagged<Distribution>
   onDone: (saved: Distribution) => void
-  /** It is left as it is. */
+  /** Called when the distribution is left unchanged. */
   onKept: () => void
 }
 
-/** The configuration: changeable until it is declared. */
+/** The configuration of a distribution, which can be changed until it is declared. */
 export function DistributionForm({ tagged, onDone, onKept }: Props) {
   const known = tagged?.record
   const { productID } = useProduct()

@@ -16,7 +16,7 @@ import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { distributionName } from './words.ts'
 
-/** What the product has paid out, and what it is about to. */
+/** The distributions of the product, past and coming. */
 export function Distributions() {
   const { productID, slug } = useProduct()
   const may = useMay()
@@ -67,7 +67,7 @@ function useFilters(): Filter[] {
   ]
 }
 
-/** The rate as it was configured, by whichever method. */
+/** The configured rate, by whichever method it was given. */
 export function rateOf(row: Distribution, money: Money): string {
   if (!isZero(row.distributionAmountPerUnit))
     return `${plain(row.distributionAmountPerUnit)} a unit`

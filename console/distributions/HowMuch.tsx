@@ -16,7 +16,7 @@ const noRates = {
 }
 
 export type HowMuch = typeof noRates & {
-  /** Which of the rates counts; the others are not given. */
+  /** The rate that is used; the other rates are not sent. */
   rate: Rate
   proRataStartDate: string
   proRataEndDate: string
@@ -50,7 +50,7 @@ export const howMuchOf = (known?: Distribution): HowMuch => ({
 const goesByDays = (rate: Rate) =>
   rate === 'centsPerUnitPerDay' || rate === 'proRataPercentPerAnnum'
 
-/** What is sent: the rate that counts, and what belongs to it. */
+/** The fields to send: the rate that is used, and the fields that belong to it. */
 export function rateGiven({ rate, ...values }: HowMuch) {
   const days = { proRataStartDate: '', proRataEndDate: '' }
   return { ...values, ...noRates, ...(!goesByDays(rate) && days), [rate]: values[rate] }
@@ -58,7 +58,7 @@ export function rateGiven({ rate, ...values }: HowMuch) {
 
 type Props<Values extends HowMuch> = { form: UseFormReturnType<Values>; currency: string }
 
-/** What the distribution comes to, by one of four ways. */
+/** The fields for the amount of a distribution, given in one of four ways. */
 export function HowMuchFields<Values extends HowMuch>({ form, currency }: Props<Values>) {
   const { rate } = form.values
   const field: Record<Rate, ReactNode> = {

@@ -14,7 +14,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 import { Tag } from '../shared/view/Status.tsx'
 import { componentName } from './words.ts'
 
-/** What Preview answers; its accounts are as GET /Distribution/Account shows them. */
+/** The answer of Preview; its accounts have the form of GET /Distribution/Account. */
 export type Preview = Omit<Static<typeof DistributionPreview>, 'accounts'> & {
   accounts: EntitledAccount[]
 }
@@ -24,7 +24,9 @@ type Compared = SinceLast['joined'][number]
 type PartProps = { preview: Preview; money: Money; units: Money }
 type Props = PartProps & { currency: string }
 
-/** Totals, components, tax, exceptions and accounts, each beside the distribution before. */
+/**
+ * Totals, components, tax, exceptions and accounts, each beside those of the previous distribution.
+ */
 export function Previewed({ preview, money, units, currency }: Props) {
   const { sinceLast: last } = preview
   const was = (value: string | undefined) => value !== undefined && `was ${value}`
@@ -87,7 +89,7 @@ const exceptionColumns: Column<Exception>[] = [
   { id: 'why', title: 'Why', text: ({ code }) => reasons[code] ?? code },
 ]
 
-/** Accounts that are paid all the same, and should be looked at before. */
+/** Accounts that will be paid but should be looked at first. */
 function Exceptions({ preview: { exceptionCount, exceptions } }: { preview: Preview }) {
   return (
     <>
@@ -168,7 +170,9 @@ function Parts({ preview, money, units }: PartProps) {
   )
 }
 
-/** What each tax component comes to, and where there was a distribution before, came to. */
+/**
+ * The amount of each tax component, beside that of the previous distribution where there was one.
+ */
 function Components({ preview, money }: Omit<PartProps, 'units'>) {
   const { sinceLast: last, taxComponents } = preview
   const name = { id: 'name', title: 'Component', text: componentOf }

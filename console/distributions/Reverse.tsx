@@ -12,7 +12,7 @@ const effects: { [statusID: number]: string } = {
   4: 'The units allotted are rolled back, and residuals are as they were before.',
 }
 
-/** Takes back the last stage. */
+/** Reverses the last stage. */
 export function Reverse({ distribution }: { distribution: Distribution }) {
   const { name } = useLookups()
   const [asked, setAsked] = useState(false)
@@ -28,7 +28,7 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
       setReason('')
     },
   })
-  // What takes a stage back is itself not taken back; where it has stopped, it is begun again.
+  // A reversal under way cannot be reversed; one that stopped with an error can be started again.
   if (underWay?.stage.startsWith('Reverse') && !underWay.errorMessage) return null
   return (
     <>

@@ -15,7 +15,7 @@ import { isReinvested } from './words.ts'
 
 type Props = { distribution: Distribution }
 
-/** What is under way, or is done next, and what it would do. */
+/** The stage under way with its progress, or else the next stage with its preview. */
 export function Stage({ distribution }: Props) {
   const may = useMay()('Distribution.Write')
   const { distributionStatusID: status, stageProgress } = distribution
@@ -36,7 +36,7 @@ const deeds: { [stage: string]: string } = {
   ReverseDrpAllotment: 'Taking back the units',
 }
 
-/** A stage over many accounts goes on by itself, whoever looks. */
+/** The progress of a stage; it continues in the service whether or not this page is open. */
 function UnderWay({ progress }: { progress: NonNullable<Distribution['stageProgress']> }) {
   const { stage, progressPercent, accountCount, startedDate, errorMessage } = progress
   useRefresh(errorMessage === null)

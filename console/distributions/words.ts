@@ -1,20 +1,20 @@
 import type { Distribution } from '../shared/api/types.ts'
 
-/** "AustralianFrankedDividends" as people write it. */
+/** "AustralianFrankedDividends" is "Australian Franked Dividends". */
 export const componentName = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
 
 type Named = Pick<Distribution, 'name' | 'externalCorporateActionId' | 'corporateActionID'>
 
-/** What a distribution is called, also where nobody has named it. */
+/** The name of a distribution, also where none was entered. */
 export const distributionName = ({ name, externalCorporateActionId, corporateActionID }: Named) =>
   name ?? externalCorporateActionId ?? `Distribution ${corporateActionID}`
 
 const [paid, offered] = [3, 2]
 
-/** Units are allotted of it, after it is paid. */
+/** Whether units are allotted for the distribution after its payment. */
 export const isReinvested = ({ drpIndicatorID }: Distribution) => drpIndicatorID === offered
 
-/** Nothing of it is left to be done. */
+/** Whether all stages of the distribution are done. */
 export const isDone = (one: Distribution) =>
   (one.distributionStatusID ?? 0) > paid ||
   (one.distributionStatusID === paid && !isReinvested(one))

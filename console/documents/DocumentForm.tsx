@@ -9,7 +9,7 @@ import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { documentID: number; onDone: () => void }
 
-/** What a document is called and who sees it; its file stays. */
+/** Edits the name of a document and who sees it; its file stays. */
 export function DocumentForm({ documentID, onDone }: Props) {
   const tagged = useTagged<Document>('/Document', { DocumentID: documentID })
   const { record } = tagged

@@ -12,7 +12,7 @@ import { Tag } from '../shared/view/Status.tsx'
 import { OpenedDocument } from './OpenedDocument.tsx'
 import { Upload } from './Upload.tsx'
 
-/** What a document belongs to, as bodies name it. */
+/** The owner of a document, in the form that request bodies name it. */
 export type Owner = { productID: number } | { bizEntityID: number }
 
 const asParameter = (owner: Owner) =>
@@ -65,7 +65,7 @@ export function DocumentList({ owner }: { owner: Owner }) {
   )
 }
 
-/** Whose a document of the product is: an investor's, an organisation's, or the product's alone. */
+/** The owner to show for a document: an investor, an organisation, or the product itself. */
 const ownerOf = ({ bizEntityName, organisationName }: Document) =>
   bizEntityName ?? organisationName ?? 'The product'
 

@@ -2,7 +2,7 @@ import { useProduct } from '../shared/api/products.ts'
 import { Page } from '../shared/view/Page.tsx'
 import { DocumentList } from './DocumentList.tsx'
 
-/** The documents of the product; an investor's own stand on the investor's page. */
+/** The documents of the product; documents of an investor are on the investor's page as well. */
 export function Documents() {
   const { productID } = useProduct()
   return (

@@ -18,7 +18,7 @@ import { DocumentForm } from './DocumentForm.tsx'
 import { Preview } from './Preview.tsx'
 import { send } from './send.ts'
 
-/** The investor a document is of, by whose page it is seen with the others. */
+/** Links to the investor that owns a document, whose page lists all of its documents. */
 function Whose({ of: { bizEntityID, bizEntityName } }: { of: Document }) {
   const { slug } = useProduct()
   return (
@@ -34,7 +34,9 @@ function Whose({ of: { bizEntityID, bizEntityName } }: { of: Document }) {
 
 type FileProps = { documentID: number; onDone: () => void }
 
-/** Takes the file of a document that was made without: while it waited for approval, for instance. */
+/**
+ * Uploads the file of a document created without one, for instance while it waited for approval.
+ */
 function FirstFile({ documentID, onDone }: FileProps) {
   const client = useQueryClient()
   const { intentFor, fulfilled } = useIntent()
@@ -62,7 +64,7 @@ function FirstFile({ documentID, onDone }: FileProps) {
 
 type Props = { document: Document; onClose: () => void }
 
-/** One document: what it is, its file in the page, and what can be done about it. */
+/** One document: its facts, its file in the page, and the actions on it. */
 export function OpenedDocument({ document, onClose }: Props) {
   const may = useMay()
   const { name } = useLookups()

@@ -9,13 +9,13 @@ import { FileView } from '../shared/view/FileView.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading } from '../shared/view/Page.tsx'
 
-/** The file of a document; one with a password asks for it first. */
+/** Shows the file of a document, after asking for its password if it has one. */
 export function Preview({ document }: { document: Document }) {
   const { documentID, hasPassword, fileName } = document
   const [typed, setTyped] = useState('')
   const [password, setPassword] = useState<string>()
   const file = useQuery({
-    // Not kept: a file that a password opened is asked for again.
+    // Not cached: the password must be entered again to see the file again.
     queryKey: ['document', documentID, password],
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,

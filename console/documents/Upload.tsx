@@ -15,7 +15,7 @@ const other = 9
 
 const nameOf = ({ name }: File) => name.replace(/\.[^.]+$/, '')
 
-/** Says what the dropped files are, and uploads them one after the other. */
+/** Asks what the dropped files are, and uploads them one after the other. */
 export function Upload({ files, owner, onClose }: Props) {
   const form = useForm({
     initialValues: {
@@ -91,7 +91,10 @@ const outcomeOf = (made: unknown[]) => {
   return made.length === 1 ? 'The document is there.' : 'The documents are there.'
 }
 
-/** What came through stays through, also unheard: trying again goes on where it stopped. */
+/**
+ * Uploads the files and remembers those that are done, so that a retry continues where it stopped.
+ * A request whose answer was lost is repeated under its Idempotency-Key.
+ */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()
   const [state, setState] = useState<{ busy: boolean; done: number; error?: unknown }>({

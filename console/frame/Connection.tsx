@@ -2,7 +2,7 @@ import { useIsConnected } from '../shared/api/connection.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import classes from './frame.module.css'
 
-/** Says that the service cannot be reached, for as long as that is so. */
+/** Shows a message for as long as the service cannot be reached. */
 export function Connection() {
   const isConnected = useIsConnected()
   return (

@@ -18,10 +18,10 @@ import { neededFor } from './pages.ts'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
-/** Its words are fetched when somebody asks for them. */
+/** The help texts are loaded only when the help is opened. */
 const Help = lazy(async () => ({ default: (await import('./Help.tsx')).Help }))
 
-/** What stands around every page. */
+/** The frame around every page. */
 export function Frame() {
   const [open, { toggle, close }] = useDisclosure()
   const [keys, keysHandle] = useDisclosure()
@@ -90,8 +90,8 @@ export function Frame() {
 }
 
 /**
- * What is scrolled, and where a page begins. Who opens one from a row has the focus nowhere, since
- * the row is gone: it goes to the page, so that keys scroll it and a screen reader tells of it.
+ * The element that scrolls. A page opened from a list row leaves the focus nowhere, since the row
+ * is gone; so the focus moves to the page, where keys scroll it and a screen reader announces it.
  */
 function useMain() {
   const main = useRef<HTMLElement>(null)
@@ -106,7 +106,9 @@ function useMain() {
   return main
 }
 
-/** A page of a product that is there, and that one may see; otherwise what to do instead. */
+/**
+ * Shows a page whose product exists and that the user may see; otherwise tells what to do instead.
+ */
 function Allowed({ children }: { children: ReactNode }) {
   const params = useParams({ strict: false }) as { product?: string }
   const { product: slug } = params
@@ -130,7 +132,8 @@ function Allowed({ children }: { children: ReactNode }) {
         The address may be old, or the product may not be yours to see. Choose another, top left.
       </Missing>
     )
-  // Who loses the permission in the middle of a form keeps what is typed; saving says why not.
+  // A user who loses the permission while filling in a form keeps the typed values; saving explains
+  // why it fails.
   if (lacks.length > 0 && seen !== page)
     return (
       <Missing title="This page is not yours to see">
@@ -138,7 +141,8 @@ function Allowed({ children }: { children: ReactNode }) {
         give it to you.
       </Missing>
     )
-  // Another product or record is another page: what was chosen or opened on one is not the other's.
+  // The key remounts the page for another product or record, so that selections and open drawers do
+  // not carry over.
   return (
     <Fragment key={Object.values(params).join('/')}>
       <div className={classes.paper}>{product?.name}</div>

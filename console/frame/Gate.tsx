@@ -8,16 +8,16 @@ import { Loading } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
 import { SignInForm, SignInPage } from './SignIn.tsx'
 
-/** Few ever see it: it is fetched then. */
+/** Few users ever see this page, so it is loaded only when needed. */
 const EnrolFirst = lazy(async () => ({
   default: (await import('../settings/EnrolFirst.tsx')).EnrolFirst,
 }))
 
-/** No answer, or that of a service, or of a proxy before it, that cannot answer now. */
+/** Whether there was no answer, or the service or a proxy before it cannot answer at present. */
 const isOutage = (error: unknown) =>
   error instanceof RegistryError && (error.status === 0 || error.status >= 500)
 
-/** Goes on with the session there is, as soon as the service can be asked. */
+/** Resumes the existing session as soon as the service can be reached. */
 async function begin(): Promise<void> {
   try {
     await resume()
@@ -30,12 +30,14 @@ async function begin(): Promise<void> {
 }
 
 type Props = {
-  /** Fetches what the first page needs: one that is drawn piece by piece is there a third later. */
+  /** Fetches the data of the first page; a first page drawn piece by piece takes a third longer. */
   prepare: (user: User) => Promise<unknown>
   children: ReactNode
 }
 
-/** Lets in who is signed in. A session that ends asks for the password over the page. */
+/**
+ * Shows the page to signed-in users. When the session ends, it asks for the password over the page.
+ */
 export function Gate({ prepare, children }: Props) {
   const { state, user } = useSession()
   const [isPrepared, setPrepared] = useState(false)

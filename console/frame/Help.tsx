@@ -4,7 +4,7 @@ import { helpFor } from './help-words.ts'
 
 type Props = { opened: boolean; onClose: () => void; onKeys: () => void }
 
-/** What one does in the area in view, and where there is more. */
+/** Help for the area in view, and where to read more. */
 export function Help({ opened, onClose, onKeys }: Props) {
   const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' })
   const { title, points } = helpFor(route)

@@ -7,17 +7,22 @@ import { useMay } from '../shared/permission.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { areas, settings } from './areas.ts'
 
-/** Long enough to press a second key, short enough to be forgotten. */
+/**
+ * How long the first key is remembered: long enough to press a second key, short enough not to
+ * surprise later.
+ */
 const patienceMs = 1200
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]')
 
-/** The browser would print of a list what is in view. */
+/**
+ * Ctrl+P is intercepted because the browser would print only the rows of a list that are in view.
+ */
 const isToPrint = ({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent) =>
   (ctrlKey || metaKey) && !altKey && !shiftKey && key === 'p'
 
-/** g and a letter goes to an area; ? lists what there is. */
+/** "g" and a letter opens an area; "?" lists the keys. */
 export function useKeys(product: Product | undefined, onHelp: () => void) {
   const navigate = useNavigate()
   const may = useMay()

@@ -63,13 +63,13 @@ const Item = ({ area, to, onClick }: ItemProps) => (
   </Link>
 )
 
-/** The area of an address within its product: a list, not one of its records. */
+/** The area of a path within its product: the path of the list, without the id of a record. */
 const areaOf = (path: string) => {
   const [, area = ''] = /^\/(?:console\/)?\d+(\/[^/]+)/.exec(path) ?? []
   return areas.some((one) => one.path === area) ? area : ''
 }
 
-/** Which product one looks at; the area stays. */
+/** Switches the product and stays in the same area. */
 function Switcher({ product }: { product: Product | undefined }) {
   const products = useProducts()
   const navigate = useNavigate()

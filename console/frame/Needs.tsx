@@ -6,14 +6,14 @@ import { linkTo } from '../shared/link.ts'
 import { Icon } from '../shared/view/icons.tsx'
 import { type Needs as AllNeeds, useNeeds } from './needs.ts'
 
-/** Of what is not read it is not known whether it needs anybody. */
+/** Lists that could not be read may still hold something for the user, so the label says so. */
 const labelOf = ({ needs, unread, isKnown }: AllNeeds) => {
   if (needs.length > 0) return `What needs you: ${needs.length}`
   if (unread.length > 0) return 'What needs you could not be read'
   return isKnown ? 'Nothing needs you' : 'What needs you'
 }
 
-/** What could not be read, which may wait as well. */
+/** The lists that could not be read, which may hold something for the user as well. */
 export const Unread = ({ unread, retry }: Pick<AllNeeds, 'unread' | 'retry'>) =>
   unread.length > 0 && (
     <Group gap="xs" role="alert">
@@ -24,7 +24,7 @@ export const Unread = ({ unread, retry }: Pick<AllNeeds, 'unread' | 'retry'>) =>
     </Group>
   )
 
-/** The bell: what needs whoever looks, each line leading to its list. */
+/** The bell: tasks that wait for the user, each linked to its list. */
 export function Needs({ product }: { product: Product | undefined }) {
   const all = useNeeds(product)
   const { needs, unread, isKnown } = all

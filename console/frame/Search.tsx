@@ -21,9 +21,9 @@ import { type Seen, useRecentlySeen } from './recent.ts'
 type Target = Pick<Place, 'label' | 'icon'> & { to: string }
 
 const nowhere = new Error('It belongs to no investor, so there is no page to show it on.')
-/** The service finds nothing by fewer letters. */
+/** The fewest characters that the service searches for. */
 const fewest = 2
-/** Of each kind: whoever looks for more types more. */
+/** The most results shown of each kind; a longer text narrows them down. */
 const most = 8
 const none: Found[] = []
 
@@ -31,8 +31,8 @@ const [store, handle] = createSpotlight()
 export const openSearch = handle.open
 
 /**
- * Answers come after the letters: then the first of them is the one Enter opens, unless somebody
- * has gone on to another. The marks are those that the component itself sets.
+ * Results arrive after typing. The first result is then selected for Enter, unless the user has
+ * moved on to another; the attributes set here are those that the Spotlight component sets itself.
  */
 function useFirstChosen(found: Found[]) {
   useEffect(() => {
@@ -45,12 +45,12 @@ function useFirstChosen(found: Found[]) {
   }, [found])
 }
 
-/** Ctrl-K: whatever is on the register, places, what one does, and what was seen lately. */
+/** Ctrl+K: finds records of the register, pages, actions and recently seen records. */
 export function Search({ product }: { product: Product | undefined }) {
   const [text, setText] = useState('')
   const [asked] = useDebouncedValue(text.trim(), 80)
   const { data: found = none, isPlaceholderData } = useFound(asked)
-  // Those of an earlier text are none of this one, which is answered in a moment.
+  // Results shown may still belong to an earlier text; the answer for this text follows shortly.
   const isLooking = text.trim().length >= fewest && (isPlaceholderData || asked !== text.trim())
   const open = useOpen(product)
   const hurry = useHurry(text, found, isLooking, open)
@@ -82,13 +82,13 @@ function useFound(text: string) {
   return useQuery({
     queryKey: ['search', text],
     enabled: text.length >= fewest,
-    // What was found stays until the next answer is there; an emptied field is empty at once.
+    // Earlier results stay until the next answer arrives; an emptied field shows none at once.
     ...(text.length >= fewest && { placeholderData: keepPreviousData }),
     queryFn: async () => (await api.get<Found[]>('/Search', { Text: text })).data,
   })
 }
 
-/** Leads to where a result is shown. */
+/** Opens the page of a result. */
 function useOpen(product: Product | undefined) {
   const go = useNavigate()
   const productIDs = useProducts().map(({ productID }) => productID)
@@ -104,10 +104,15 @@ function useOpen(product: Product | undefined) {
   }
 }
 
-/** What choosing a result does; while another answer is waited for, Enter is about that one. */
+/**
+ * What choosing a result does; `hurry` is set while the answer for the typed text is still awaited.
+ */
 type Hit = { open: (hit: Found) => Promise<void>; hurry: (() => void) | undefined }
 
-/** Who presses Enter before the answer is there means the first of it, not what stands there yet. */
+/**
+ * Remembers an Enter pressed before the answer arrives, and then opens the first result of that
+ * answer instead of an earlier one still shown.
+ */
 function useHurry(text: string, found: Found[], isLooking: boolean, open: Hit['open']) {
   const [hurried, setHurried] = useState<string>()
   const isDue = hurried === text && !isLooking
@@ -133,7 +138,7 @@ function useGroups(product: Product | undefined, wanted: string, found: Found[],
         label: hit.title ?? '',
         description: subtitleOf(hit),
         closeSpotlightOnTrigger: false,
-        // A key presses nothing with a pointer.
+        // A click by keyboard has detail 0.
         onClick: ({ detail }) => (on.hurry && detail === 0 ? on.hurry() : void on.open(hit)),
       }))
   const place = ({ to, label, icon }: Target) => ({
@@ -188,6 +193,6 @@ function useActions(product: Product | undefined) {
   return within(product, actions).filter(({ needs }) => may(needs))
 }
 
-/** Nothing of a product can be opened before there is one. */
+/** Pages of a product cannot be opened while there is no product. */
 const within = <T extends { path: string }>(product: Product | undefined, all: T[]) =>
   product ? all.map((one) => ({ ...one, to: `/${product.productID}${one.path}` })) : []

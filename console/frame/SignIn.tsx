@@ -7,7 +7,7 @@ import { signIn, useSession } from '../shared/api/session.ts'
 const wantsCode = (error: Error) =>
   error instanceof RegistryError && error.problems.some(({ code }) => code === 'code_required')
 
-/** The form, for the first time on a page of its own and later over whatever was being done. */
+/** The sign-in form, on its own page at first and later over the page in use. */
 export function SignInForm({ username: known }: { username?: string | undefined }) {
   const [username, setUsername] = useState(known ?? '')
   const [password, setPassword] = useState('')
@@ -49,7 +49,8 @@ export function SignInForm({ username: known }: { username?: string | undefined 
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
           autoFocus={Boolean(known)}
-          // Over a page, what is typed right away is the password: it must not stand in clear.
+          // Over a page, focus the password: a user who types at once must not type it in clear
+          // text.
           data-autofocus={known ? true : undefined}
           visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
         />

@@ -3,13 +3,13 @@ import type { IconName } from '../shared/view/icons.tsx'
 import { neededFor, type PagePath } from './pages.ts'
 
 export type Place = {
-  /** The address: of what is a product's, below the product's own. */
+  /** The path; for pages of a product, below the path of the product. */
   path: string
   label: string
   icon: IconName
   needs: Needed
 }
-/** With the second key after g. */
+/** A place with the key that opens it after "g". */
 export type Area = Place & { key: string }
 
 type Below<Path> = Path extends `/$product${infer Rest}` ? Rest : never
@@ -38,7 +38,7 @@ export const areas: Area[] = [
   { ...inProduct('/import', 'Import', 'import'), key: 'f' },
 ]
 
-/** What is not of one product. */
+/** Areas that do not belong to one product. */
 export const settings: Area[] = [
   { ...elsewhere('/approvals', 'Approvals', 'check'), key: 'v' },
   { ...elsewhere('/settings/products', 'Products', 'settings'), key: 'p' },
@@ -49,7 +49,7 @@ export const settings: Area[] = [
   { ...elsewhere('/settings/audit', 'Audit trail', 'clock'), key: 'a' },
 ]
 
-/** What one often sets out to do; the search offers it. */
+/** Frequent actions, offered by the search. */
 export const actions: Place[] = [
   inProduct('/investors/new', 'New investor', 'plus'),
   inProduct('/transactions/new', 'New transaction', 'plus'),

@@ -8,7 +8,7 @@ import type {
 } from '../shared/api/types.ts'
 import { day } from '../shared/format.ts'
 
-/** What can be found, in the order of the groups. */
+/** The resources that the search finds, in the order of their groups. */
 export const foundGroups = [
   { resource: 'BizEntity', label: 'Investors' },
   { resource: 'Person', label: 'Persons' },
@@ -20,7 +20,9 @@ export const foundGroups = [
 
 const ofLedger = ['BizTransaction', 'Distribution']
 
-/** Results of the ledger say their day, the others a number, which may look like one. */
+/**
+ * The subtitle of a ledger record is a date; other subtitles are numbers that may look like one.
+ */
 export const subtitleOf = ({ resource, subtitle }: Found) =>
   ofLedger.includes(resource ?? '') ? day(subtitle) : (subtitle ?? '')
 
@@ -30,13 +32,13 @@ const investorIn = (product: number | null, { accounts, bizEntityID }: BizEntity
   return `/${productID}/investors/${bizEntityID}`
 }
 
-/** The investor that a person or an organisation is part of. */
+/** The page of the investor that a person or an organisation is a party of. */
 async function investorOf(product: number | null, filter: Record<string, number>) {
   const { data } = await api.get<BizEntity[]>('/BizEntity', { ...filter, PageSize: 1 })
   return data[0] && investorIn(product, data[0])
 }
 
-/** Documents stand with what they are of. */
+/** A document is shown on the page of its owner. */
 async function documentPlace(product: number | null, id: number) {
   const { data } = await api.get<Document[]>('/Document/List', { DocumentID: id })
   const [found] = data
@@ -47,7 +49,7 @@ async function documentPlace(product: number | null, id: number) {
   return found?.productID ? `/${found.productID}/documents?DocumentID=${id}` : undefined
 }
 
-/** Distributions are read of a product each: the one in view is asked first. */
+/** Distributions are read by product: the product in view is asked first. */
 async function distributionPlace(
   product: number | null,
   id: number,
@@ -63,8 +65,8 @@ async function distributionPlace(
 }
 
 /**
- * Where a result is shown. Results name records only, and a search goes through all products, so
- * the record is asked which product it is of; the one in view is taken where it can be.
+ * The page of a result. A result names only a record and the search covers all products, so the
+ * record is read to find its product; the product in view is preferred where several fit.
  */
 export async function placeOf(
   { resource, id: given }: Found,

@@ -1,4 +1,4 @@
-/** The help of an area, in the words of whoever works there: points, each after a dash. */
+/** The help text of an area: points, each after a dash, in the language of its users. */
 type Words = { title: string; text: string }
 export type Help = { title: string; points: string[] }
 
@@ -9,7 +9,7 @@ const registry: Words = {
       - The bell tells what needs you. What you may not do is not offered.`,
 }
 
-/** By the beginning of a page's route; the longest that fits is shown. */
+/** Help texts by route prefix; the longest prefix that matches is used. */
 const helps: Record<string, Words> = {
   '/$product': {
     title: 'Overview',
@@ -144,7 +144,7 @@ const helps: Record<string, Words> = {
   },
 }
 
-/** The help of a page: of its own area, or of the registry where it has none. */
+/** The help of a page: that of its area, or that of the registry where the area has none. */
 export function helpFor(route: string): Help {
   const [nearest] = Object.entries(helps)
     .filter(([start]) => route === start || route.startsWith(`${start}/`))

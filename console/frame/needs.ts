@@ -13,44 +13,49 @@ import type {
 import { count, daysAgo, today } from '../shared/format.ts'
 import { type Permission, useMay } from '../shared/permission.ts'
 
-/** Something that waits for whoever looks, and the list it is on. */
+/** A task that waits for the user, with the list that shows it. */
 export type Need = { text: string; to: string }
 
-/** What waits, as far as it is known: what could not be read may wait as well. */
+/** The tasks that wait, as far as known: lists that could not be read may hold more. */
 export type Needs = {
   needs: Need[]
-  /** What was asked for in vain, in words; and what asks for it again. */
+  /** The lists that could not be read, by name; `retry` reads them again. */
   unread: string[]
   retry: () => void
-  /** Whether everything is read: until then nothing is not none. */
+  /**
+   * Whether everything has been read; until then an empty list does not mean that nothing waits.
+   */
   isKnown: boolean
 }
 
-/** One question to the service, and what of the answer waits. */
+/** One request to the service, and the test for rows of its answer that wait. */
 type Source = {
-  /** To do something about it, and to see the list it is on. */
+  /** The permissions to act on the rows and to see their list. */
   needs: Permission[]
   path: string
   params: Params
   to: string
-  /** What the list is of, where it could not be read. */
+  /** The name of the list, shown where it could not be read. */
   of: string
   waits: (row: never) => boolean
   words: (counted: Counted) => string
 }
 
 const most = 100
-/** A file that failed is sent again, not mended: after some days nobody waits for it. */
+/**
+ * Failed imports are shown for this many days: they are replaced rather than repaired, so later
+ * nobody waits for them.
+ */
 const recentDays = 7
 const everyMs = 60_000
 
-/** Of more than were looked at, some may wait as well. */
+/** The number of rows that wait; `isAll` is false where the list has more rows than were read. */
 type Counted = { number: number; isAll: boolean }
 
 const many = ({ number, isAll }: Counted, one: string, more: string) =>
   `${count(number)}${isAll ? '' : ' or more'} ${number === 1 && isAll ? one : more}`
 
-/** What waits in no product alone. */
+/** Tasks that do not belong to one product. */
 const everywhere: Source[] = [
   {
     needs: ['Approval.Write', 'Approval.Read'],
@@ -98,7 +103,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
     {
       needs: ['BizTransaction.Write', 'BizEvent.Read'],
       path: '/BizEvent',
-      // The oldest first: those are due before others are.
+      // Oldest first, since older notices are due earlier.
       params: { ...ours, BizEventStatusID: 1, Order: 'asc' },
       to: at('/notices?BizEventStatusID=1'),
       of: 'notices',
@@ -140,7 +145,7 @@ const ofProduct = ({ productID, timeZone }: Product, userID: number | undefined)
   ]
 }
 
-/** What needs whoever looks, of what they may do: read again every minute. */
+/** The tasks that wait for the user and that the user may do, read again every minute. */
 export function useNeeds(product: Product | undefined): Needs {
   const may = useMay()
   const { user } = useSession()

@@ -1,6 +1,6 @@
 import type { Needed } from '../shared/permission.ts'
 
-/** Every page by its address, and what one needs to see it; null is for whoever is signed in. */
+/** Every page by its path, with the permissions it needs; null needs only a signed-in user. */
 export const pages = {
   '/': null,
   '/approvals': 'Approval.Read',
@@ -38,10 +38,10 @@ export const pages = {
 
 export type PagePath = keyof typeof pages
 
-/** What one must be allowed to see the page of a route; an address that is no page asks nothing. */
+/** The permissions for the page of a route; a path that is not a page needs none. */
 export const neededFor = (route: string): Needed => pages[route as PagePath] ?? null
 
-/** The same for an address: /1/investors/20 is of /$product/investors/$id. */
+/** The permissions for an address: /1/investors/20 belongs to /$product/investors/$id. */
 export function neededAt(address: string): Needed {
   const [path = ''] = address.split('?')
   return neededFor(path.replace(/^\/\d+/, '/$product').replace(/\/\d+/, '/$id'))

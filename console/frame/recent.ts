@@ -6,17 +6,22 @@ export type Seen = { to: string; title: string; subtitle: string }
 
 const most = 8
 
-/** By user: whoever comes to this browser next sees nothing of what others have looked at. */
+/**
+ * Stored by user, so that the next user of this browser does not see what others have looked at.
+ */
 const keyOf = (userID: number | undefined) => `recent.${userID ?? 0}`
 
-/** What was looked at last, of products that one still sees. */
+/** The records seen last, limited to products that the user still sees. */
 export function useRecentlySeen(products: readonly { productID: number | null }[]): Seen[] {
   const { user } = useSession()
   const isOurs = ({ to }: Seen) => products.some(({ productID }) => to.startsWith(`/${productID}/`))
   return remembered<Seen[]>(keyOf(user?.userID), []).filter(isOurs)
 }
 
-/** What is looked at stands first in the search; what is not there, not at all. */
+/**
+ * Puts a record that is being looked at first in the search; records that do not exist are left
+ * out.
+ */
 export function useSeen(to: string, title: string, subtitle: string, isThere: boolean) {
   const { user } = useSession()
   const key = keyOf(user?.userID)

@@ -2,7 +2,7 @@ import type { Product } from '../shared/api/types.ts'
 
 const lastKey = 'registry.product'
 
-/** The product of an address; elsewhere the one last looked at, or the first. */
+/** The product of an address; for pages without a product the one last looked at, or the first. */
 export function productOf(path: string, products: Product[]): Product | undefined {
   const slug = /^\/(?:console\/)?(\d+)(?:\/|$)/.exec(path)?.[1]
   if (slug) localStorage.setItem(lastKey, slug)

@@ -3,7 +3,7 @@ import { Edited } from '../shared/form/Edited.tsx'
 import { FormDrawer } from '../shared/form/FormDrawer.tsx'
 import { HoldForm } from './HoldForm.tsx'
 
-/** A hold that is looked at, or one that is to be made: of any account, or of a given one. */
+/** The hold shown, or a new hold: on any account, or on a given one. */
 export type Opened = Hold | 'new' | { newFor: number } | undefined
 
 export function HoldDrawer({ opened, onClose }: { opened: Opened; onClose: () => void }) {

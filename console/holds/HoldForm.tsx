@@ -13,7 +13,7 @@ import { Release } from './Release.tsx'
 
 type Props = { tagged?: Tagged<Hold>; accountID?: number; onDone: () => void }
 
-/** Units that may not leave an account: of one class or of all, some of them or all. */
+/** The form of a hold: one class or all classes, a quantity or all units. */
 export function HoldForm({ tagged, accountID, onDone }: Props) {
   const hold = tagged?.record
   const { productID, today } = useProduct()

@@ -10,7 +10,7 @@ import { Empty, Page } from '../shared/view/Page.tsx'
 import { HoldDrawer, type Opened } from './HoldDrawer.tsx'
 import { holdColumns } from './words.tsx'
 
-/** The units of the product that may not leave their accounts. */
+/** The holds of the product. */
 export function Holds() {
   const { productID, today } = useProduct()
   const may = useMay()

@@ -11,7 +11,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 import { HoldDrawer, type Opened } from './HoldDrawer.tsx'
 import { holdColumns } from './words.tsx'
 
-/** What is held back of an investor's units, account by account. */
+/** The holds on an investor's units, account by account. */
 export const InvestorHolds = ({ entity }: { entity: BizEntity }) => (
   <Stack>
     {entity.accounts.map((account) => (

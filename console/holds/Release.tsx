@@ -1,7 +1,7 @@
 import type { Hold } from '../shared/api/types.ts'
 import { Remove } from '../shared/form/Remove.tsx'
 
-/** Lets the units of a hold go again. */
+/** Releases a hold, so that its units can leave the account again. */
 export const Release = ({ hold, onDone }: { hold: Hold; onDone: () => void }) => (
   <Remove
     path="/Hold"

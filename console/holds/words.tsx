@@ -4,7 +4,7 @@ import { day } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Tag } from '../shared/view/Status.tsx'
 
-/** Whether a hold keeps units back today, did so, or will. */
+/** Whether a hold is in force today, is over, or is still to come. */
 function stateOf({ validFrom, validTo }: Hold, today: string) {
   if (validTo && validTo < today) return { text: 'Over', tone: 'over' as const }
   if ((validFrom ?? '') > today) return { text: 'To come', tone: 'moves' as const }
@@ -14,7 +14,7 @@ function stateOf({ validFrom, validTo }: Hold, today: string) {
 const heldIn = (units: Money) => (hold: Hold) =>
   hold.all ? 'All units' : units(hold.quantity, hold)
 
-/** A hold wherever one is listed, with how it stands on a day. */
+/** The columns of a list of holds, with each hold's state on a day. */
 export const holdColumns = (today: string, units: Money): Column<Hold>[] => [
   { id: 'account', title: 'Account', text: ({ accountNumber }) => accountNumber ?? '' },
   { id: 'class', title: 'Class', text: ({ securityCode }) => securityCode ?? 'Every class' },

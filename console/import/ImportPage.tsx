@@ -18,11 +18,14 @@ import { importTypes, modeNames, Outcome } from './words.tsx'
 
 const isUnderWay = ({ status }: Import) => status === 'Queued' || status === 'Running'
 
-/** Of one that was cancelled midway the file of its refused rows is made after it has ended. */
+/**
+ * Whether an import has refused rows to show. For a cancelled import the service makes their file
+ * only after the import has ended.
+ */
 const hasRefused = ({ status, mode, errorsSize, rowsRefused }: Import) =>
   errorsSize !== null || (status === 'Cancelled' && mode === 'continue' && Boolean(rowsRefused))
 
-/** One import: how far it is, what was refused and why, and what comes next. */
+/** One import: its progress, the refused rows with their reasons, and the next step. */
 export function ImportPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()
@@ -97,7 +100,9 @@ function UnderWay({ found }: { found: Import }) {
   )
 }
 
-/** A file that was checked is committed from here; of a committed one there is nothing to do. */
+/**
+ * The result of an import. A checked file can be committed from here; a committed one is finished.
+ */
 function Ended({ found }: { found: Import }) {
   const { slug } = useProduct()
   const go = useGo()

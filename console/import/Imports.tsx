@@ -10,7 +10,7 @@ import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { importTypes, modeNames, Outcome } from './words.tsx'
 
-/** Files that came in, and what became of them. */
+/** The imported files and their outcomes. */
 export function Imports() {
   const { slug } = useProduct()
   const add = (

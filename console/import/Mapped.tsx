@@ -11,7 +11,10 @@ type Props = {
 
 const leaveOut = ' leave out'
 
-/** Which column is which field. A heading that is a field's name is it, until somebody says else. */
+/**
+ * Maps columns to fields. A heading that equals the name of a field maps to it until the user
+ * changes that.
+ */
 export function Mapped({ headings, fields, mapping, onChange }: Props) {
   const byName = new Map(fields.map((field) => [field.toLowerCase(), field]))
   const own = (heading: string) =>

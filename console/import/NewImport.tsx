@@ -17,13 +17,19 @@ import { importTypes } from './words.tsx'
 
 const verdicts = ['line', 'field', 'code', 'message']
 
-/** Without what an earlier attempt has put before them: all four, as the service takes it. */
+/**
+ * The headings without the four verdict columns of an earlier attempt; they are dropped only if all
+ * four are there, as the service does it.
+ */
 const ownOf = (headings: readonly string[]) =>
   verdicts.every((name, i) => headings[i]?.toLowerCase() === name)
     ? headings.slice(verdicts.length)
     : [...headings]
 
-/** A file, what it holds and which column is which; then it is checked, and nothing written. */
+/**
+ * A new import: the file, its type and the mapping of its columns. The file is then checked without
+ * writing anything.
+ */
 export function NewImport() {
   const { slug, productID } = useProduct()
   const go = useGo()
@@ -143,7 +149,7 @@ function What({ terms, set }: WhatProps) {
   )
 }
 
-/** The fields of a type, by the head of its own template. */
+/** The fields of a type, from the header line of its template. */
 function useFields(type: string): string[] {
   const { data = [] } = useQuery({
     queryKey: ['import-fields', type],

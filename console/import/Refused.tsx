@@ -16,21 +16,21 @@ import { canMend as canMendFile, type Mended, mendFile } from './mend.ts'
 import { sendImport, sentFrom } from './send.ts'
 import { type Table as Rows, readRefused, verdictColumns, writeTable } from './table.ts'
 
-/** Rows shown and mended in the page; more are mended in the file. */
+/** The most rows that are shown and corrected in the page; more are corrected in the file. */
 const most = 200
 const verdict = verdictColumns.length
-/** While they are put together it is asked again after so long. */
+/** How often to ask again while the service still makes the file of refused rows. */
 const againMs = 1500
 
-/** Rows that are only shown take no focus, so whoever has no mouse scrolls from here. */
+/** Read-only rows take no focus, so the group does: users without a mouse scroll it by keyboard. */
 const byKeyboard = { tabIndex: 0, role: 'group', 'aria-label': 'Refused rows' }
 
-/** A row may have more cells than the head: then that is what is wrong with it. */
+/** A row may have more cells than the header; the service then refuses it for that. */
 const headingOf = ({ head }: Rows, column: number) => head[verdict + column] ?? `Cell ${column + 1}`
 
 type Props = { found: Import }
 
-/** What was refused, each row with what is wrong with it. */
+/** The refused rows, each with its errors. */
 export function Refused({ found }: Props) {
   const { importID, format, fileName, rowsRefused } = found
   const canShow = format === 'csv' || (format === 'xlsx' && (rowsRefused ?? 0) < most)
@@ -43,7 +43,7 @@ export function Refused({ found }: Props) {
   })
   const text = useQuery({
     queryKey: ['refused rows', importID],
-    // Rows that are not shown are not unpacked either.
+    // Do not unpack rows that will not be shown.
     enabled: canShow && errors.data !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: () => readRefused(errors.data ?? new Blob(), format ?? '', most),
@@ -81,7 +81,7 @@ export function Refused({ found }: Props) {
 const hasCode = (error: Error, wanted: string) =>
   error instanceof RegistryError && error.problems.some(({ code }) => code === wanted)
 
-/** Rows are kept for a month. */
+/** Shown when the refused rows cannot be read; the service keeps them for a month. */
 const NotThere = ({ error, retry }: { error: Error; retry: () => void }) =>
   hasCode(error, 'no_errors') ? (
     <Text size="sm" className="quiet" p="md">
@@ -92,8 +92,8 @@ const NotThere = ({ error, retry }: { error: Error; retry: () => void }) =>
   )
 
 /**
- * The rows as they came, to be mended where they stand. Of a file that was only checked the whole
- * is then checked again; where the good rows are in already, the mended ones by themselves.
+ * The refused rows, editable in place. After a check alone the whole file is checked again; if the
+ * valid rows are committed already, only the corrected rows are sent.
  */
 function Mend({ found, table }: Props & { table: Rows }) {
   const { slug } = useProduct()
@@ -188,14 +188,14 @@ function Mend({ found, table }: Props & { table: Rows }) {
   )
 }
 
-/** The refused rows as a file of their own. */
+/** A file with only the corrected rows. */
 function rowsAlone({ fileName }: Import, { head, rows }: Rows): File {
   const kept = { head: head.slice(verdict), rows: rows.map((row) => row.slice(verdict)) }
   const name = (fileName ?? 'rows').replace(/\.\w+$/, '')
   return new File([writeTable(kept)], `mended ${name}.csv`)
 }
 
-/** The cells that differ from what came. */
+/** The cells that were changed. */
 const changesOf = (before: string[][], after: string[][]): Mended[] =>
   after.flatMap((row, i) =>
     row.flatMap((text, column) =>

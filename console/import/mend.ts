@@ -1,17 +1,17 @@
 import { parse } from 'csv-parse/browser/esm/sync'
 import { quoted, separatorOf, verdictColumns } from './table.ts'
 
-/** A mended cell: the line of its file, its place among the columns that came, its text. */
+/** A corrected cell: its line in the file, its place among the file's own columns, and its text. */
 export type Mended = { line: number; column: number; text: string }
 
-/** Larger files are mended where they come from: here they would be written as a whole. */
+/** Larger files must be corrected at their source, since the browser rewrites a file as a whole. */
 const most = 10 * 2 ** 20
 const isWorkbook = ({ name }: File) => /\.xlsx$/i.test(name)
 
 export const canMend = (file: File) =>
   file.size <= most && (isWorkbook(file) || /\.(csv|txt|tsv)$/i.test(file.name))
 
-/** The whole file with the mended cells in it; every other line stays where it was. */
+/** The whole file with the corrected cells; every other line keeps its position. */
 export async function mendFile(
   file: File,
   encoding: string,
@@ -24,21 +24,21 @@ export async function mendFile(
   return new File([mendWorkbook(new Uint8Array(bytes), mended)], file.name)
 }
 
-/** Which columns of a head are the file's own: verdicts of an earlier check are not. */
+/** The indexes of the file's own columns, without the verdict columns of an earlier check. */
 export const ownColumns = (head: readonly string[]) =>
   head.flatMap((name, i) => (verdictColumns.includes(name.trim().toLowerCase()) ? [] : [i]))
 
-/** Notes above the head, which are counted and not read. */
+/** Comment lines above the header, which count as lines but are not read. */
 const notesAbove = /^(?:[ \t]*(?:#[^\n]*)?\n)*/
 
 const isBlank = (cells: readonly string[]) =>
   cells[0]?.startsWith('#') || cells.every((cell) => cell.trim() === '')
 
-/** A quoted cell may go over several lines. */
+/** The number of lines a row takes: a quoted cell may contain line breaks. */
 const linesOf = (cells: readonly string[]) =>
   cells.reduce((count, cell) => count + cell.split('\n').length - 1, 1)
 
-/** Lines are counted as the service counts them, which told what is wrong by them. */
+/** Counts lines as the service does, since its errors name the rows by line number. */
 function mendText(text: string, mended: readonly Mended[]): string {
   const above = notesAbove.exec(text)?.[0] ?? ''
   const delimiter = separatorOf(text)

@@ -11,11 +11,17 @@ export type Terms = {
 }
 type Sent = { file: File; terms: Terms }
 
-/** What was sent from this page, so that a checked file is committed without being dropped again. */
+/**
+ * The files sent from this page, so that a checked file can be committed without being chosen
+ * again.
+ */
 const sent = new Map<number, Sent>()
 export const sentFrom = (importID: number): Sent | undefined => sent.get(importID)
 
-/** One intent of a file for what is to be done with it, until it is known to be done. */
+/**
+ * The Idempotency-Keys of a file by what is asked for it; each is kept until that request
+ * succeeded.
+ */
 const intents = new WeakMap<File, Map<string, string>>()
 
 function intentsOf(file: File): Map<string, string> {
@@ -24,7 +30,7 @@ function intentsOf(file: File): Map<string, string> {
   return known
 }
 
-/** `again` takes a file that was imported before. */
+/** Sends a file; `again` allows a file that was imported before. */
 export async function sendImport(
   { file, terms }: Sent,
   mode: Mode,
@@ -43,7 +49,7 @@ export async function sendImport(
   known.set(what, intent)
   const { data } = await api.post<Import>('/Import', form, intent)
   known.delete(what)
-  // The first field of a record is its own id, which every stored one has.
+  // The first field of a record is its own id, which every stored record has.
   const importID = data.importID as number
   sent.set(importID, { file, terms })
   return importID

@@ -1,11 +1,14 @@
 import { parse } from 'csv-parse/browser/esm/sync'
 
-/** What the service says of a refused row, before the columns that came. */
+/** The columns that the service puts before the original columns of a refused row. */
 export const verdictColumns = ['line', 'field', 'code', 'message']
 
 export type Table = { head: string[]; rows: string[][] }
 
-/** A comma, a semicolon or a tab: what the first line has most of, as the service reads it. */
+/**
+ * The separator of a file: of comma, semicolon and tab the most frequent in the first line, as the
+ * service decides it.
+ */
 export function separatorOf(text: string): string {
   const [first = ''] = text.split('\n').filter((line) => line.trim() && !line.startsWith('#'))
   const times = (mark: string) => first.split(mark).length
@@ -25,25 +28,27 @@ export function readTable(text: string, mostRows = Number.POSITIVE_INFINITY): Ta
   return { head, rows }
 }
 
-/** A cell as any of the separators leaves it whole. */
+/** Quotes a cell that contains any of the separators. */
 export const quoted = (text: string) =>
   /[",;\t\n\r]|^#/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 export const writeTable = ({ head, rows }: Table) =>
   `${[head, ...rows].map((row) => row.map(quoted).join(',')).join('\r\n')}\r\n`
 
-/** Long enough for any first line. */
+/** The bytes that are read of a file: enough for any header line. */
 const headBytes = 65_536
-/** A workbook is unpacked as a whole to read its first row; a larger one is left to the service. */
+/**
+ * Reading the header of a workbook unpacks all of it, so larger workbooks are left to the service.
+ */
 const mostWorkbook = 10 * 2 ** 20
 
-/** The rows of a workbook; what reads it is fetched when there is one. */
+/** The rows of a workbook; the reader is loaded only when a workbook is opened. */
 async function workbookRows(file: Blob): Promise<string[][]> {
   const { readWorkbook } = await import('./workbook.ts')
   return readWorkbook(new Uint8Array(await file.arrayBuffer()))
 }
 
-/** The refused rows of a file, as it came: CSV or a workbook. */
+/** Reads the file of refused rows, which has the format of the import: CSV or a workbook. */
 export async function readRefused(file: Blob, format: string, mostRows: number): Promise<Table> {
   if (format !== 'xlsx') return readTable(await file.text(), mostRows)
   const [head = [], ...rows] = (await workbookRows(file)).slice(0, mostRows + 1)
@@ -55,7 +60,7 @@ const named = (head: readonly string[]) => head.map((name) => name.trim()).filte
 /** The headings of a file, or none where only the service can read it. */
 export async function headingsOf(file: File, encoding: string): Promise<string[]> {
   if (/\.xlsx$/i.test(file.name) && file.size <= mostWorkbook) {
-    // What cannot be read here, the service tells of.
+    // A workbook that cannot be read here is refused by the service with a reason.
     const rows = await workbookRows(file).catch(() => [])
     return named(rows.find((row) => row.some(Boolean)) ?? [])
   }

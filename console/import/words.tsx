@@ -18,7 +18,7 @@ export const modeNames: { [mode: string]: string } = {
 
 const tones: { [status: string]: Tone } = { Queued: 'waits', Running: 'moves', Failed: 'wrong' }
 
-/** How an import ended: complete is only good when no row was refused. */
+/** The outcome of an import; a completed import is only good if no row was refused. */
 export function Outcome({ of: { status, rowsRefused } }: { of: Import }) {
   if (status === 'Completed')
     return rowsRefused ? <Tag tone="waits">With errors</Tag> : <Tag tone="good">Completed</Tag>

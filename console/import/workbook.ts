@@ -6,13 +6,13 @@ type Parts = { [name: string]: Uint8Array }
 const xml = (bytes: Uint8Array | undefined) =>
   new DOMParser().parseFromString(bytes ? strFromU8(bytes) : '<none/>', 'application/xml')
 
-/** Elements by their name, whatever prefix a program gives it. */
+/** All elements of a local name, whatever namespace prefix the writing program used. */
 const all = (of: Document | Element, name: string) => [...of.getElementsByTagNameNS('*', name)]
 
 /**
- * The rows of a workbook's first sheet as the texts that stand in it: a number is its digits, and
- * never one of JavaScript's. Days stay the numbers a sheet counts them by; the service, which knows
- * its styles, reads those.
+ * The rows of a workbook's first sheet as their texts: a number stays the digits in the file and
+ * never becomes a JavaScript number. Dates stay day numbers; the service knows the styles and
+ * converts them.
  */
 export function readWorkbook(bytes: Uint8Array): string[][] {
   const parts = unzipSync(bytes, { filter: ({ name }) => /\.(xml|rels)$/.test(name) })
@@ -27,7 +27,7 @@ export function readWorkbook(bytes: Uint8Array): string[][] {
   })
 }
 
-/** The cells of a row by their columns; one without a reference follows the one before. */
+/** The cells of a row by column; a cell without a reference follows the cell before it. */
 function cellsOf(row: Element): Map<number, Element> {
   const cells = new Map<number, Element>()
   let next = 0
@@ -39,7 +39,9 @@ function cellsOf(row: Element): Map<number, Element> {
   return cells
 }
 
-/** The workbook with texts in the mended cells; all else, also what days look like, stays. */
+/**
+ * The workbook with texts in the corrected cells; everything else, including date formats, is kept.
+ */
 export function mendWorkbook(
   bytes: Uint8Array,
   mended: readonly Mended[],
@@ -58,14 +60,15 @@ export function mendWorkbook(
   return zipSync(parts) as Uint8Array<ArrayBuffer>
 }
 
-/** Puts a text into a cell; one that was not there stands before those of later columns. */
+/** Writes a text into a cell; a new cell is inserted before the cells of later columns. */
 function write(row: Element, column: number, text: string) {
   const make = (name: string) => row.ownerDocument.createElementNS(row.namespaceURI, name)
   const cells = cellsOf(row)
   const cell = cells.get(column) ?? make('c')
   if (!cells.has(column)) {
     const later = [...cells].find(([at]) => at > column)?.[1]
-    // Those behind it that do not say where they are would move by one.
+    // Give every cell a reference first: cells without one would move by a column when one is
+    // inserted.
     for (const [at, other] of cells) other.setAttribute('r', referenceOf(at, row))
     row.insertBefore(cell, later ?? null)
     cell.setAttribute('r', referenceOf(column, row))
@@ -80,7 +83,7 @@ function write(row: Element, column: number, text: string) {
   cell.removeAttribute('s')
 }
 
-/** The 54th column, counted from 0, of row 12 is BC12. */
+/** Column 54, counted from 0, of row 12 is BC12. */
 function referenceOf(column: number, row: Element): string {
   let letters = ''
   for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26))
@@ -88,7 +91,7 @@ function referenceOf(column: number, row: Element): string {
   return `${letters}${row.getAttribute('r') ?? ''}`
 }
 
-/** The sheet whose tab is the first, whatever its part is called. */
+/** The part of the first sheet in tab order, whatever the name of the part. */
 function firstSheet(parts: Parts): string {
   const [sheet] = all(xml(parts['xl/workbook.xml']), 'sheet')
   const id = [...(sheet?.attributes ?? [])].find(({ name }) => name.endsWith(':id'))?.value
@@ -98,14 +101,14 @@ function firstSheet(parts: Parts): string {
   return target?.startsWith('/') ? target.slice(1) : `xl/${target}`
 }
 
-/** BC12 is in the 55th column, counted from 0. */
+/** BC12 is in column 54, counted from 0. */
 function columnOf(reference: string | null): number | undefined {
   const letters = /^[A-Z]{1,3}/.exec(reference ?? '')?.[0]
   if (!letters) return undefined
   return [...letters].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }
 
-/** How a name is pronounced stands beside it, and is left out. */
+/** The text of an element, without phonetic runs (rPh), which spell how a name is pronounced. */
 const textIn = (of: Element) =>
   all(of, 't')
     .filter((one) => one.parentElement?.localName !== 'rPh')

@@ -6,7 +6,7 @@ import { type Fact, Facts } from '../shared/view/Facts.tsx'
 import { Card } from '../shared/view/Page.tsx'
 import { addressText } from './people.ts'
 
-/** The ids of a link stand beside the fields its schema declares for writing. */
+/** Answers contain ids of a link that its write schema does not declare. */
 const parentOf = (link: object) => {
   const { parentExternalBizEntityId, parentBizEntityID } = link as {
     parentExternalBizEntityId?: string | null
@@ -15,7 +15,7 @@ const parentOf = (link: object) => {
   return parentExternalBizEntityId ?? parentBizEntityID
 }
 
-/** Everything else that is known of an investor. */
+/** All other facts about an investor. */
 export function Details({ entity }: { entity: BizEntity }) {
   const { name } = useLookups()
   const about: Fact[] = [

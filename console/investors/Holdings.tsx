@@ -46,7 +46,7 @@ const columnsIn = (money: Money, units: Money): Column<Holding>[] => [
   },
 ]
 
-/** What the investor holds: now, or as it stood or was known at another time. */
+/** The holdings of the investor: now, at a past date, or as known at an earlier moment. */
 export function Holdings({ entity }: { entity: BizEntity }) {
   const [past, setPast] = usePast()
   const { data, error, refetch } = useHoldings(entity, past)
@@ -112,7 +112,7 @@ function ValueOverTime({ entity }: { entity: BizEntity }) {
 
 function ValueIn({ currency, rows }: InCurrency<HoldingMonth>) {
   const money = useMoney(rows[0])
-  // Before the first unit there is nothing to draw.
+  // Leave out the time before the first unit.
   const points = valuesOf(rows)
   const first = points.findIndex(({ value }) => !isZero(value))
   const drawn = first < 0 ? [] : points.slice(Math.max(0, first - 1))

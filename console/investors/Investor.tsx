@@ -27,7 +27,7 @@ import { History, InvestorDistributions, InvestorTransactions } from './Ledger.t
 import { Parties } from './Parties.tsx'
 import { TaxStanding } from './TaxStanding.tsx'
 
-/** One investor on one page. */
+/** The page of one investor. */
 export function Investor() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()
@@ -122,7 +122,10 @@ function Head({ entity }: { entity: BizEntity }) {
 
 const fewNumbers = 3
 
-/** The first few, and how many there are: all of them stand among people and accounts. */
+/**
+ * The first few account numbers and the number of the others, which are listed among the parties
+ * and accounts.
+ */
 function AccountNumbers({ accounts }: Pick<BizEntity, 'accounts'>) {
   const few = accounts.slice(0, fewNumbers).map(({ accountNumber }) => accountNumber)
   const more = accounts.length - few.length
@@ -135,7 +138,7 @@ function AccountNumbers({ accounts }: Pick<BizEntity, 'accounts'>) {
   )
 }
 
-/** What is held of each class: units of two are not the same thing, and are never added up. */
+/** The units of each class. Units of two classes are different things and are never added up. */
 function Units({ holdings }: { holdings: Holding[] }) {
   const classes = [...new Set(holdings.map(({ investmentID }) => investmentID))].map((id) => {
     const rows = holdings.filter(({ investmentID }) => investmentID === id)
@@ -163,7 +166,10 @@ type TotalProps = {
   holdings: Holding[]
 }
 
-/** A total in the currency that the head's value names, and in others by their names. */
+/**
+ * A total in the currency of the headline value, followed by totals in other currencies with their
+ * names.
+ */
 function Total({ label, field, currency, holdings }: TotalProps) {
   const money = useMoney()
   const all = useByCurrency()(holdings)
@@ -176,7 +182,7 @@ function Total({ label, field, currency, holdings }: TotalProps) {
   )
 }
 
-/** The positions of all accounts of an investor, now or at another time. */
+/** The holdings in all accounts of an investor, now or at another time. */
 export function useHoldings({ accounts }: BizEntity, past: Past = {}) {
   const { productID } = useProduct()
   const ids = accounts.map(({ accountID }) => accountID).join(',')
@@ -205,7 +211,7 @@ function Sections({ entity }: { entity: BizEntity }) {
   const { section = 'holdings' } = readSearch(useSearch({ strict: false }))
   const open = (next: string | null) =>
     void navigate({ to: '.', search: { section: next ?? 'holdings' } as never, replace: true })
-  // On a narrow screen the section one is at may stand beyond the edge.
+  // On a narrow screen the tab of the current section may be outside the view.
   const atTab = (list: HTMLElement | null) =>
     list?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   return (

@@ -42,7 +42,8 @@ export function EditInvestor() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { slug } = useProduct()
   const [found] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
-  // Deleted while it is edited, it takes nothing along that was typed: saving says so.
+  // An investor deleted while it is edited keeps the form open, so that no input is lost; saving
+  // reports it.
   const [wasThere] = useState(found !== undefined)
   if (!wasThere)
     return (
@@ -119,7 +120,7 @@ const errorsIn = (values: Values, error: Error, known?: BizEntity) =>
     ]),
   )
 
-/** First the kind, then only what that kind needs. */
+/** Asks for the kind of investor first, and then only for the fields of that kind. */
 function KindOf({ form, onChange }: { form: Form; onChange: () => void }) {
   const { productID } = useProduct()
   const [guide, setGuide] = useState<Guide>(firstKind)
@@ -165,7 +166,7 @@ function PartyCard({ form, party, place }: PartyProps) {
       </Card>
     )
   if (!party.person) return null
-  // Who is on the register with one name only is saved with it.
+  // A person stored with one name only can be saved with it.
   const isNew = !('personID' in party.person)
   return (
     <Card title={holders > 1 ? `Holder ${place + 1}` : 'Person'}>
@@ -205,7 +206,7 @@ const contactNames: Record<number, string> = {
 const Contacts = ({ at, of }: ContactProps) =>
   of.communications.map(({ communicationTypeID }, i) => (
     <TextInput
-      // Contacts of a form neither move nor go.
+      // Contacts in a form are neither reordered nor removed.
       key={`${communicationTypeID}-${String(i)}`}
       label={contactNames[communicationTypeID] ?? 'Contact'}
       {...at(`communications.${i}.name`)}

@@ -15,7 +15,7 @@ import { Empty, Page } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 import { emailOf } from './people.ts'
 
-/** Everybody who holds, or may hold, units of the product. */
+/** All investors who hold, or may hold, units of the product. */
 export function Investors() {
   const may = useMay()
   const { productID, slug, currency } = useProduct()
@@ -96,7 +96,7 @@ function useColumns(currency: string): Column<BizEntity>[] {
       id: 'value',
       title: `Value ${currency}`,
       right: true,
-      // The heading names the currency of the product; what is in another names its own.
+      // The heading names the currency of the product; amounts in another currency name their own.
       text: ({ accounts }) =>
         byCurrency(accounts.flatMap(({ balances }) => balances))
           .map(({ currency: own, rows }) => {

@@ -114,7 +114,7 @@ export function InvestorDistributions({ entity }: Props) {
   )
 }
 
-/** Who changed this investor, when, and what: before and after. */
+/** The audit trail of an investor: who changed it, when, and the values before and after. */
 export function History({ entity }: Props) {
   const rows = useRows<Audit>('/Audit', {
     Resource: 'BizEntity',

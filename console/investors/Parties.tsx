@@ -10,7 +10,7 @@ import { Rows } from '../shared/view/Rows.tsx'
 import { Status, Tag } from '../shared/view/Status.tsx'
 import { addressText, fullName, partyName } from './people.ts'
 
-/** Who the investor is, their accounts, and where money goes. */
+/** The parties of an investor, its accounts, and the bank details for its payments. */
 export function Parties({ entity }: { entity: BizEntity }) {
   return (
     <>

@@ -13,7 +13,7 @@ const rules: { [rule: string]: string } = {
   None: 'Nothing is withheld',
 }
 
-/** What is withheld from what an investor gets, account by account, and why. */
+/** The tax withheld from an investor's income, account by account, and why. */
 export const TaxStanding = ({ entity }: { entity: BizEntity }) => (
   <Stack>
     {entity.accounts.map(({ accountID }) => (

@@ -1,6 +1,6 @@
 import type { BizEntity } from '../shared/api/types.ts'
 
-/** The kinds an investor is guided through; joint holders are individuals together. */
+/** The kinds of investor that the form guides through; joint holders are individuals. */
 export type Guide = 'individual' | 'joint' | 'company' | 'trust' | 'smsf' | 'partnership'
 
 export const guides: { value: Guide; label: string; typeID: number; persons: number }[] = [
@@ -114,11 +114,15 @@ const isFilled = (value: object, ...fields: string[]) =>
 
 const references = ['personID', 'externalPersonId', 'organisationID', 'externalOrganisationId']
 
-/** The party by its own record: where a reference stands beside it, the service looks at that alone. */
+/**
+ * A party without its references: if a body contains both, the service reads only the reference.
+ */
 const byRecord = (party: PartyForm) =>
   Object.fromEntries(Object.entries(party).filter(([name]) => !references.includes(name)))
 
-/** By which fields one of a list is sent: an address without a line is none. */
+/**
+ * The fields that decide whether an entry of a list is sent: an address without a line is left out.
+ */
 const tellingFields: { [list: string]: string[] } = {
   addresses: ['addressLine', 'suburb', 'postcode'],
   paymentDetails: ['bsb', 'accountNumber', 'iban'],
@@ -127,7 +131,10 @@ const tellingFields: { [list: string]: string[] } = {
 
 type Stored = Pick<BizEntity, 'addresses' | 'paymentDetails'>
 
-/** On the register without any of those fields: a cheque, or an address that is a name alone. */
+/**
+ * Whether the stored entry has none of those fields either, such as a cheque or an address that is
+ * only a name; such an entry is sent to keep it.
+ */
 function isKept(list: string, one: object, known: Stored | undefined): boolean {
   const stored = list === 'addresses' ? known?.addresses : known?.paymentDetails
   // The first field of a stored record is its own id.
@@ -141,7 +148,9 @@ function isKept(list: string, one: object, known: Stored | undefined): boolean {
 const isSent = (list: string, known?: Stored) => (one: object) =>
   isFilled(one, ...(tellingFields[list] ?? [])) || isKept(list, one, known)
 
-/** What was left empty is not sent; what the register has without these fields is. */
+/**
+ * The body to send: empty entries are left out, unless the register has them without these fields.
+ */
 export function filled(form: InvestorForm, known?: Stored): object {
   const contacted = <T extends { communications: object[] } | null>(owner: T): T =>
     owner && { ...owner, communications: owner.communications.filter(isSent('communications')) }
@@ -159,8 +168,8 @@ export function filled(form: InvestorForm, known?: Stored): object {
 }
 
 /**
- * Where the form has what the service names by its place among those that were sent: the first
- * contact of a person without an e-mail is the mobile.
+ * Translates a field path of the service into the form's: the service counts only entries that were
+ * sent, so the first contact of a person without an e-mail is the mobile number.
  */
 export function placeInForm(form: InvestorForm, path: string, known?: Stored): string {
   const places: string[] = []
@@ -175,7 +184,7 @@ export function placeInForm(form: InvestorForm, path: string, known?: Stored): s
   return places.join('.')
 }
 
-/** The name most registers give: the holders', or the organisation's own. */
+/** The name that most registers use: the names of the holders, or of the organisation. */
 export function suggestedName({ bizEntityParties }: InvestorForm): string {
   return bizEntityParties
     .map(({ person, organisation }) =>
@@ -186,8 +195,8 @@ export function suggestedName({ bizEntityParties }: InvestorForm): string {
 }
 
 /**
- * A stored investor as the form has it: texts instead of nulls, everything else as it came, and a
- * place for what is not on the register yet.
+ * Form values of a stored investor: texts instead of nulls, other values unchanged, and blank
+ * entries for those that the register does not have yet.
  */
 export function formOf(entity: BizEntity): InvestorForm {
   const form: InvestorForm = JSON.parse(JSON.stringify(entity), (name, value) =>
@@ -206,8 +215,8 @@ const isLike = (one: Contact) => (other: Contact) =>
   one.communicationTypeID === other.communicationTypeID
 
 /**
- * An investor of another kind: what both kinds have stays as it was typed. Parties that it has not
- * are left, for when the kind changes again.
+ * Changes the kind of investor and keeps the values that both kinds have. Parties that the new kind
+ * does not have are returned, in case the kind changes back.
  */
 export function asKind(values: InvestorForm, guide: Guide, leftBefore: PartyForm[]) {
   const known = [...values.bizEntityParties, ...leftBefore]

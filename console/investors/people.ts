@@ -1,13 +1,13 @@
 import type { BizEntity, BizEntityParty } from '../shared/api/types.ts'
 import { beside } from '../shared/format.ts'
 
-/** The lookup's id of e-mail among the kinds of communication. */
+/** The lookup id of e-mail among the communication types. */
 const emailType = 1
 
 const isEmail = ({ communicationTypeID }: { communicationTypeID: number | null }) =>
   communicationTypeID === emailType
 
-/** Where an investor is written to: their own address, else that of a party. */
+/** The e-mail address of an investor: its own, else that of a party. */
 export function emailOf({ communications, bizEntityParties }: BizEntity): string | null {
   const all = [
     ...communications,
@@ -25,7 +25,7 @@ type Named = { firstName: string | null; middleName: string | null; lastName: st
 export const fullName = ({ firstName, middleName, lastName }: Named) =>
   beside([firstName, middleName, lastName], ' ')
 
-/** What one party is called. */
+/** The name of a party. */
 export const partyName = ({ person, organisation }: BizEntityParty) =>
   person ? fullName(person) : (organisation?.name ?? '')
 

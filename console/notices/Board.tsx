@@ -10,7 +10,7 @@ import { readSearch } from '../shared/list/filters.ts'
 
 type Cell = { state?: string; type?: string }
 
-/** How many notices of each state and type there are; each figure leads to those. */
+/** The number of notices of each state and type; each number links to its notices. */
 export function Board() {
   const { options } = useLookups()
   const [states, types] = [options('BizEventStatus'), options('BizEventType')]
@@ -69,7 +69,7 @@ export function Board() {
   )
 }
 
-/** The numbers alone: a page of one row each. */
+/** Reads only the counts, with a page of one row each. */
 function useCounts(cells: Required<Cell>[]): (number | undefined)[] {
   const { productID } = useProduct()
   return useQueries({

@@ -16,10 +16,12 @@ type Props = { events: BizEvent[]; onDone: () => void; onClose: () => void }
 const deposit = 1
 const redemption = 2
 
-/** Whether it was done at once; by a rule it may wait for somebody's approval. */
+/**
+ * Whether a request was carried out at once or waits for approval; undefined if it was not sent.
+ */
 type Done = boolean | undefined
 
-/** A rule may let the ones wait and not the others; of what was not chosen nothing is known. */
+/** An approval rule may hold back the deposits and not the redemptions, or the reverse. */
 const outcomeOf = (paidIn: Done, paidOut: Done) => {
   if (paidIn !== false && paidOut !== false) return 'The notices are settled.'
   const settled = (paidIn && 'deposits') || (paidOut && 'redemptions')
@@ -27,14 +29,17 @@ const outcomeOf = (paidIn: Done, paidOut: Done) => {
   return `The ${settled} are settled; the others wait until somebody else approves them.`
 }
 
-/** Posts what was announced at the price of a day: one request for all of a kind, all or none. */
+/**
+ * Posts the announced transactions at the price of a day: one request for each kind, which posts
+ * all of them or none.
+ */
 export function SettleNotices({ events, onDone, onClose }: Props) {
   const client = useQueryClient()
   const { today } = useProduct()
   const [date, setDate] = useState(today())
   const [insists, setInsists] = useInsists(date)
   const [intent] = useState(newIntent)
-  /** What became of each request that went through: tried again, the other alone is sent. */
+  /** The outcome of each request that succeeded, so that a retry sends only the other one. */
   const [answered] = useState(() => new Map<string, boolean>())
   const bodies = (typeID: number) =>
     events

@@ -30,7 +30,7 @@ const most = 1000
 
 type Deed = { mode: 'settle' | 'cancel'; events: BizEvent[] }
 
-/** What investors have announced, and what becomes of it. */
+/** The notices of investors and their outcomes. */
 export function Notices() {
   const { productID } = useProduct()
   const may = useMay()
@@ -43,7 +43,10 @@ export function Notices() {
     if (!next.delete(row.bizEventID ?? 0)) next.set(row.bizEventID ?? 0, row)
     setChosen(next)
   }
-  /** All that wait by the filters in force, as many as one request settles; or none. */
+  /**
+   * Chooses all pending notices that match the filters, up to the most that one request settles; or
+   * none.
+   */
   const toggleAll = async (params: Params) => {
     if (chosen.size > 0) return setChosen(new Map())
     try {
@@ -101,7 +104,10 @@ export function Notices() {
   )
 }
 
-/** Chosen of what is in view: by other filters it would be settled out of sight. */
+/**
+ * The chosen notices belong to the present filters; other filters clear them, since they would be
+ * settled out of sight.
+ */
 function useChosen() {
   const view = JSON.stringify(readSearch(useSearch({ strict: false })))
   const [kept, setKept] = useState({ view, rows: new Map<number, BizEvent>() })

@@ -13,7 +13,7 @@ export const isPending = ({ bizEventStatusID }: BizEvent) => bizEventStatusID ==
 
 type Props = { listed: BizEvent; onSettle: () => void; onCancel: () => void }
 
-/** One notice, and what becomes of it. */
+/** One notice, with the actions to settle or cancel it. */
 export function OneNotice({ listed, onSettle, onCancel }: Props) {
   const key = { BizEventID: listed.bizEventID }
   const notice = useCurrent('/BizEvent', key, listed) ?? listed

@@ -15,8 +15,8 @@ import { Unpriced } from './Unpriced.tsx'
 const redemption = 2
 
 /**
- * What the product comes to, and what is next; each figure leads to its list. One that is not read,
- * or not one's to read, is not 0.
+ * The present figures of the product and the next tasks; each figure links to its list. A figure
+ * that is not read yet, or that the user may not read, is not shown as 0.
  */
 export function Now() {
   const may = useMay()

@@ -31,7 +31,7 @@ import { Now } from './Now.tsx'
 import classes from './overview.module.css'
 import { latest, pending, useDistributions, usePending } from './reads.ts'
 
-/** What a registry team wants to know in the morning. */
+/** The overview of a product for the start of a registry team's day. */
 export function Overview() {
   const product = useProduct()
   const may = useMay()
@@ -68,14 +68,14 @@ export function Overview() {
   )
 }
 
-/** The whole of what a card shows the first of. */
+/** A link to the full list of which a card shows the first rows. */
 const More = ({ to, children }: { to: string; children: ReactNode }) => (
   <Text size="sm" component="span">
     <PageLink to={to}>{children}</PageLink>
   </Text>
 )
 
-/** What waits for whoever looks; where nothing does, nothing stands here. */
+/** The tasks that wait for the user; hidden if there are none. */
 function NeedsYou({ product }: { product: Product }) {
   const { needs, unread, retry } = useNeeds(product)
   if (needs.length === 0 && unread.length === 0) return null
@@ -94,7 +94,7 @@ function NeedsYou({ product }: { product: Product }) {
   )
 }
 
-/** The value of all classes over the last year, and the money that came and went. */
+/** The value of all classes over the last year, and the money paid in and out. */
 function Money() {
   const { data = [] } = useMonths()
   const byCurrency = useByCurrency()
@@ -246,7 +246,7 @@ function PendingNotices() {
 
 type LatestProps<T, Row> = Omit<RowsProps<Row>, 'rows'> & {
   of: UseQueryResult<T>
-  /** The few of what was read that are shown. */
+  /** Picks the rows to show from the data that was read. */
   pick: (read: T) => Row[]
   empty: string
 }
@@ -261,10 +261,10 @@ const Latest = <T, Row>({ of, pick, empty, ...rows }: LatestProps<T, Row>) => (
 )
 
 const lookedAt = 100
-/** Behind those of other products there may be some. */
+/** There may be older changes of this product behind those of other products. */
 const noneOfMany = `None among the last ${lookedAt} changes of the registry`
 
-/** The entries of the last 24 hours, of the product or of none: newest first. */
+/** The audit trail of the last 24 hours, for this product or no product, newest first. */
 function LastChanges() {
   const { productID } = useProduct()
   const [since] = useState(() => daysAgo(1))

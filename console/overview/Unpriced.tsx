@@ -8,7 +8,7 @@ const codesOf = (rows: Priced[]) => [
   ),
 ]
 
-/** Says which classes a value leaves out. */
+/** Names the classes that a value leaves out because they have no price. */
 export function Unpriced({ rows }: { rows: Priced[] }) {
   const codes = codesOf(rows)
   if (codes.length === 0) return null
@@ -19,7 +19,7 @@ export function Unpriced({ rows }: { rows: Priced[] }) {
   )
 }
 
-/** Says which classes a balance has by the money that was invested. */
+/** Names the classes that a balance values at the money invested. */
 export function AtCost({ rows }: { rows: Priced[] }) {
   const codes = codesOf(rows)
   if (codes.length === 0) return null

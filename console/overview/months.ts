@@ -5,7 +5,7 @@ import { day } from '../shared/format.ts'
 import { useMay } from '../shared/permission.ts'
 import type { Point } from '../shared/view/Chart.tsx'
 
-/** Units, value and money of a product, or of one investor of it, month by month. */
+/** Units, value and money of a product, or of one investor in it, month by month. */
 export function useMonths(bizEntityID?: number) {
   const { productID } = useProduct()
   const may = useMay()
@@ -20,7 +20,7 @@ export function useMonths(bizEntityID?: number) {
   )
 }
 
-/** The days of the months, oldest first, each with the rows of all classes. */
+/** The date of each month, oldest first, with the rows of all classes. */
 export function byDay(months: HoldingMonth[]): [string, HoldingMonth[]][] {
   const days = new Map<string, HoldingMonth[]>()
   for (const month of months) {
@@ -35,16 +35,16 @@ export type Priced = Pick<
   'investmentID' | 'securityCode' | 'quantity' | 'price' | 'marketValue'
 >
 
-/** Units are held of the class, and nobody has said what one of them is worth. */
+/** Whether units of the class are held but the class has no price. */
 export const isUnpriced = ({ quantity, price }: Priced) => price === null && !isZero(quantity)
 
-/** What classes come to, of those that have a price; undefined where none of them has. */
+/** The value of the classes that have a price; undefined if none of them has one. */
 export const worth = (rows: Priced[]): string | undefined =>
   rows.length > 0 && rows.every(isUnpriced)
     ? undefined
     : sum(rows.map(({ marketValue }) => marketValue))
 
-/** What it all came to on each day of which that is known. */
+/** The total value on each date for which it is known. */
 export const valuesOf = (months: HoldingMonth[]): Point[] =>
   byDay(months).flatMap(([date, rows]) => {
     const value = worth(rows)

@@ -5,11 +5,11 @@ import type { BizEvent, Distribution } from '../shared/api/types.ts'
 import { useMay } from '../shared/permission.ts'
 
 export const pending = 1
-/** So many of a list stand on the overview. */
+/** The number of rows of a list on the overview. */
 export const latest = 6
 const most = 1000
 
-/** The notices that wait, of all kinds or of one: the last few, and how many there are. */
+/** The pending notices, of all kinds or one: the latest few, and the total number. */
 export function usePending(more: Params = {}) {
   const { productID } = useProduct()
   const may = useMay()

@@ -8,7 +8,7 @@ import { Icon } from '../shared/view/icons.tsx'
 
 type Props = { run: PaymentRun; file: { fileNumber: number; fileName: string } }
 
-/** The file as the bank takes it; the service keeps who took it, and when. */
+/** Downloads the file for the bank; the service records who downloaded it, and when. */
 export function Download({ run, file: { fileNumber, fileName } }: Props) {
   const [busy, setBusy] = useState(false)
   const download = async () => {

@@ -40,7 +40,7 @@ const formats: { value: PaymentRunInput['format']; label: string }[] = [
   { value: 'cheque list', label: 'List of cheques' },
 ]
 
-/** What a new form has: of all that is owed, or of one distribution in its currency. */
+/** The initial values: for everything owed, or for one distribution in its currency. */
 function useInitialValues(): typeof blank {
   const product = useProduct()
   const nameOf = useCurrency()
@@ -56,7 +56,7 @@ function useInitialValues(): typeof blank {
   }
 }
 
-/** A draft of everything that is payable. */
+/** Creates a draft payment run of everything that is payable. */
 export function NewRun() {
   const { productID, slug } = useProduct()
   const { distribution } = readSearch(useSearch({ strict: false }))

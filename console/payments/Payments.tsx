@@ -12,7 +12,7 @@ import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { State } from './states.tsx'
 
-/** Runs of payments: from what is owed to what the bank did. */
+/** The payment runs of the product. */
 export function Payments() {
   const { productID, slug } = useProduct()
   const may = useMay()

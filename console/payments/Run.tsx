@@ -20,7 +20,7 @@ import { NextStep } from './steps.tsx'
 
 const states = ['Draft', 'Approved', 'Sent', 'Closed']
 
-/** One run: where it stands, what comes next, what cannot be paid, and every payment. */
+/** One payment run: its state, its next step, amounts that cannot be paid, and all its payments. */
 export function Run() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { productID, slug } = useProduct()

@@ -20,7 +20,9 @@ type Props = { run: PaymentRun }
 type Outcome = 'Paid' | 'Returned'
 type Told = { outcome: Outcome; payments: Payment[] }
 
-/** Every payment of a run, and what the bank did with those that are chosen. */
+/**
+ * All payments of a payment run, with the form to record the bank's result for the chosen payments.
+ */
 export function RunPayments({ run }: Props) {
   const { slug } = useProduct()
   const currency = useCurrency()(run)
@@ -86,7 +88,7 @@ export function RunPayments({ run }: Props) {
   )
 }
 
-/** All payments of which nothing is known yet. */
+/** All payments of a run that have no result yet. */
 const sentOf = ({ productID, paymentRunID }: PaymentRun): Promise<Payment[]> =>
   allOf('/PaymentRun/Payment', { ProductID: productID, PaymentRunID: paymentRunID, State: 'Sent' })
 

@@ -14,7 +14,7 @@ const tones: { [state: string]: Tone } = {
 export const State = ({ of }: { of: string | null }) =>
   of && <Tag tone={tones[of] ?? 'over'}>{of}</Tag>
 
-/** Why an amount is in no payment, and what to do. */
+/** Why an amount is not in any payment, and what to do about it. */
 export const exceptionReasons: { [code: string]: string } = {
   no_bank_details: 'No bank details: enter them on the investor',
   invalid_bsb: 'The BSB is not one: correct it on the investor',

@@ -18,7 +18,7 @@ import { readBy } from './key.ts'
 
 type Props = { run: PaymentRun }
 
-/** What is done next with a run, and by whom. */
+/** The next step of a payment run, and who may take it. */
 export function NextStep({ run }: Props) {
   const may = useMay()
   if (run.state === 'Draft') return <Approve run={run} />
@@ -57,7 +57,8 @@ function Approve({ run }: Props) {
           {may('PaymentRun.Approve') && !own && (
             <Button
               onClick={() => {
-                // What is corrected leaves a draft: what is approved is what is shown.
+                // A corrected or rolled-back transaction leaves the draft, so read the run again:
+                // what the user approves must be what is shown.
                 anew.readAnew()
                 setAsked(true)
               }}
@@ -127,10 +128,13 @@ function Send({ run: { paymentRunID } }: Props) {
   )
 }
 
-/** A year: what most rules give people to ask for returned money. */
+/** A year: the time most rules give people to claim returned money. */
 const usualDays = 365
 
-/** What came back is paid again to the present details, or is unclaimed in the end. */
+/**
+ * The actions on returned payments: pay them again to the present bank details, or mark them
+ * unclaimed.
+ */
 function Returned({ run: { paymentRunID } }: Props) {
   const { slug } = useProduct()
   const go = useGo()

@@ -16,7 +16,7 @@ import { Tag, type Tone } from '../shared/view/Status.tsx'
 
 type Sent = { queued: number; print: number; noAddress: number }
 
-/** The letters of a zip: to whom each goes, how, and whether it got there. */
+/** The investor statements of a zip: the recipient of each, how it is sent, and its state. */
 export function Deliveries({ report }: { report: Report }) {
   const may = useMay()
   const { reportID } = report

@@ -15,7 +15,7 @@ import { askedOf, formatsOf } from './types.ts'
 
 type Props = { like?: Report | undefined; onDone: () => void }
 
-/** The moment as a field takes it: by the clock of whoever looks, to the second. */
+/** A moment for a datetime-local field: in the browser's time zone, to the second. */
 const asField = (moment: string) => {
   const date = new Date(moment)
   date.setMinutes(date.getMinutes() - date.getTimezoneOffset())
@@ -37,7 +37,7 @@ const valuesOf = (like: Report | undefined, today: string) => ({
 type Values = ReturnType<typeof valuesOf>
 type Part = { form: ReturnType<typeof useForm<Values>> }
 
-/** A new report; or one again, as it was known when the first was made. */
+/** Orders a new report, or an earlier one again with the knowledge of its moment. */
 export function OrderReport({ like, onDone }: Props) {
   const { productID, today } = useProduct()
   const form = useForm<Values>({ initialValues: valuesOf(like, today()) })
@@ -59,7 +59,7 @@ export function OrderReport({ like, onDone }: Props) {
       ...(asked.distribution ? { corporateActionID } : !asked.everyClass && { investmentID }),
       ...(asked.statement && { accountID }),
       ...(asked.period ? { fromDate, toDate } : !asked.distribution && { date }),
-      // To the very microsecond where it is the moment of the report before.
+      // Send the earlier report's moment to the microsecond, unless the user changed it.
       ...(knownAt && { knownAt: same ? like?.knownAt : new Date(knownAt).toISOString() }),
     })
   })

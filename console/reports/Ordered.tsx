@@ -18,7 +18,7 @@ const failed = 4
 
 type Props = { report: Report; onClose: () => void; onAgain: (report: Report) => void }
 
-/** One report: its file, shown in the page where that can be, and what became of statements. */
+/** One report: its file, shown in the page where possible, and the deliveries of its statements. */
 export function Ordered({ report, onClose, onAgain }: Props) {
   const isDone = report.reportStatusID === complete
   return (

@@ -17,7 +17,7 @@ import { OrderReport } from './OrderReport.tsx'
 
 const complete = 3
 
-/** What was ordered, how far it is, and the files. */
+/** The ordered reports, their progress and their files. */
 export function Reports() {
   const { productID } = useProduct()
   const may = useMay()
@@ -81,7 +81,7 @@ export function Reports() {
   )
 }
 
-/** While something is being made, the list is read again. */
+/** Reads the list again and again while a report is being made. */
 function useProgress(productID: number) {
   const { data = [] } = useRead<Report[]>('/Report', {
     ProductID: productID,

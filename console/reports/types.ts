@@ -1,16 +1,16 @@
-/** What a kind of report is asked with, by its id among the lookups. */
+/** The inputs of a kind of report, by its lookup id. */
 type Asked = {
-  /** Of which distribution. */
+  /** Asks for a distribution. */
   distribution?: true
-  /** From a day until another, rather than as at one. */
+  /** Asks for a period instead of one date. */
   period?: true
-  /** A letter to each investor, one by one or all in a zip. */
+  /** Made as letters to investors: one PDF, or a zip of all. */
   statement?: true
-  /** It has no table: only letters. */
+  /** Has no table, only letters. */
   onlyLetters?: true
-  /** Of what the past is not kept of. */
+  /** Cannot look back, because the past of its data is not kept. */
   presentOnly?: true
-  /** No class is asked for. */
+  /** Does not ask for a class. */
   everyClass?: true
 }
 

@@ -9,7 +9,7 @@ import { Password } from './Password.tsx'
 import { SecondFactor } from './SecondFactor.tsx'
 import { Sessions } from './Sessions.tsx'
 
-/** What is one's own: how one signs in, from where, and what programs may do in one's name. */
+/** The user's own account: password, second factor, sessions and API keys. */
 export function Account() {
   const me = [useReadNow<Me | Me[]>('/User/Me', {})].flat()[0]
   return (

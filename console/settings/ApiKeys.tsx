@@ -18,7 +18,9 @@ import { Failure } from '../shared/view/Failure.tsx'
 import { Card, Empty } from '../shared/view/Page.tsx'
 import { Rows } from '../shared/view/Rows.tsx'
 
-/** Keys by which programs work in one's name, each with no more rights than it needs. */
+/**
+ * The user's API keys, with which programs act for the user; each has no more rights than it needs.
+ */
 export function ApiKeys() {
   const { user } = useSession()
   const [adding, setAdding] = useState(false)

@@ -44,7 +44,7 @@ const filters: Filter[] = [
   { key: 'OccurredDate.lessThan', label: 'Before', kind: 'moment' },
 ]
 
-/** Who did what, and when. */
+/** The audit trail: who did what, and when. */
 export function AuditTrail() {
   const [opened, setOpened] = useState<Audit>()
   return (

@@ -14,7 +14,7 @@ import { Tag, type Tone } from '../shared/view/Status.tsx'
 const tones: { [status: string]: Tone } = { pending: 'waits', delivered: 'good', failed: 'wrong' }
 const states = Object.keys(tones).map((value) => ({ value, label: value }))
 
-/** What was sent to a webhook, and what it answered. */
+/** The deliveries of a webhook and the answers to them. */
 export function Deliveries({ webhook: { webhookID } }: { webhook: Webhook }) {
   const may = useMay()
   const [from, setFrom] = useState(today())

@@ -5,7 +5,7 @@ import { renew, signOut } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
 import { Enrol, keepCodes } from './SecondFactor.tsx'
 
-/** Where a second factor is asked for, whoever has none sets it up before anything else. */
+/** Where a second factor is required, a user without one must set it up before anything else. */
 export function EnrolFirst() {
   const [codes, setCodes] = useState<string[]>()
   return (

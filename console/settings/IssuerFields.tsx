@@ -13,7 +13,7 @@ type IssuerPart = ProductPart & { productID: number | null }
 
 const colours = ['#0f6b62', '#1f4e79', '#7a1f3d', '#3d3d3d']
 
-/** Who writes to investors, with the head of a letter as they will get it. */
+/** The fields of the issuer, beside a preview of the letterhead that investors get. */
 export const IssuerFields = ({ form, productID }: IssuerPart) => (
   <Stack gap="sm">
     <Row narrow>
@@ -50,7 +50,7 @@ export const IssuerFields = ({ form, productID }: IssuerPart) => (
   </Stack>
 )
 
-/** A picture among the documents. */
+/** Chooses the logo from the pictures among the product's documents. */
 function LogoField({ form, productID }: IssuerPart) {
   const { data = [] } = useReadAll<Document>('/Document/List', { ProductID: productID })
   const pictures = data.filter(({ fileName }) => /\.(png|jpe?g)$/i.test(fileName ?? ''))

@@ -2,7 +2,7 @@ import { NumberInput, Stack, Switch, TextInput } from '@mantine/core'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import type { ProductPart } from './product-values.ts'
 
-/** What holds for the money of a product, and up to which day nothing of it changes any more. */
+/** The fields for the money of a product, and the date up to which its register is locked. */
 export const MoneyFields = ({ form }: ProductPart) => (
   <Stack gap="sm">
     <DateField

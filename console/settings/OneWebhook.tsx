@@ -12,14 +12,15 @@ import { SecretOnce, WebhookForm } from './WebhookForm.tsx'
 
 type Props = { webhook: Webhook; onClose: () => void }
 
-/** One webhook: what it was told, what it is to be told, and its secret. */
+/** One webhook: its deliveries, its settings, and its secret. */
 export function OneWebhook({ webhook, onClose }: Props) {
   const canWrite = useMay()('Webhook.Write')
   const [secret, setSecret] = useState<string>()
   return (
     <>
       {secret !== undefined && <SecretOnce secret={secret} onKept={() => setSecret(undefined)} />}
-      {/* Until it is kept nothing else is there to be pressed, and what is typed stays. */}
+      {/* Until the user has kept the secret, everything else is hidden; typed values stay in
+          the hidden form. */}
       <Box hidden={secret !== undefined}>
         <Tabs defaultValue="deliveries" keepMounted={false}>
           <Tabs.List mb="md">

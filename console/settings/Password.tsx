@@ -13,7 +13,9 @@ const eye = { 'aria-label': 'Show the password' }
 
 const blank = { currentPassword: '', newPassword: '' }
 
-/** One's own password, changed by whoever knows the present one: it ends all of one's sessions. */
+/**
+ * Changes the user's own password; this needs the present one and ends all of the user's sessions.
+ */
 export function Password() {
   const form = useForm({ initialValues: blank })
   const { intentFor, fulfilled } = useIntent()

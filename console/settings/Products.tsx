@@ -14,7 +14,7 @@ import { Empty, Page } from '../shared/view/Page.tsx'
 import { Active } from '../shared/view/Status.tsx'
 import { ProductForm } from './ProductForm.tsx'
 
-/** Every product the user may see. */
+/** All products that the user may see. */
 export function Products() {
   const may = useMay()
   const go = useGo()

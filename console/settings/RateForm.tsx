@@ -29,7 +29,7 @@ const kindOptions = incomeKinds
 
 type Props = { tagged?: Tagged<WithholdingRate>; onDone: () => void }
 
-/** One rate for its period; what was withheld by it before stays. */
+/** The form of one rate and its period; tax that was withheld at the rate before stays as it is. */
 export function RateForm({ tagged, onDone }: Props) {
   const rate = tagged?.record
   const form = useForm({

@@ -11,13 +11,13 @@ const verbs: Record<string, string> = {
   Unlock: 'unlock',
 }
 
-/** What a role may do with a kind of record, in words. */
+/** The rights of a role on a kind of record, in words. */
 function words(role: keyof typeof roles, resource: string): string {
   const own = roles[role].filter((permission) => permission.startsWith(`${resource}.`))
   return own.map((permission) => verbs[permission.split('.')[1] ?? ''] ?? permission).join(', ')
 }
 
-/** What each role may do. */
+/** A table of the rights of each role. */
 export const Roles = () => (
   <>
     <Text size="sm" className="quiet" mb="sm">

@@ -8,9 +8,13 @@ import { Active } from '../shared/view/Status.tsx'
 
 type Secret = { secret: string; otpauthUrl: string }
 
-/** A code of an authenticator beside the password. */
+/**
+ * Sets up or removes the second factor: a code from an authenticator app in addition to the
+ * password.
+ */
 export function SecondFactor({ has }: { has: boolean }) {
-  // Kept here: with the confirmation the form goes, and the codes are to be seen all the same.
+  // Kept in this component: confirming unmounts the enrolment form, but the recovery codes must
+  // still be shown.
   const [codes, setCodes] = useState<string[]>()
   const form = has ? <Remove /> : <Enrol onCodes={setCodes} />
   return (
@@ -30,7 +34,7 @@ export const keepCodes =
   'Keep these codes where you find them without your phone. Each works once, and they are not ' +
   'shown again.'
 
-/** A secret for an authenticator, and its first code. */
+/** Sets up an authenticator app: shows the secret and asks for the first code. */
 export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
   const [secret, setSecret] = useState<Secret>()
   const [code, setCode] = useState('')

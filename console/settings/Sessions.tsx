@@ -18,7 +18,7 @@ const browsers = [
 ] as const
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux']
 
-/** "Chrome on Linux" of what a browser says it is; of a program, its first word. */
+/** "Chrome on Linux" from the user agent of a browser; for a program, the first word of it. */
 function browserOf(userAgent: string): string {
   const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1]
   const system = systems.find((name) => userAgent.includes(name))
@@ -26,7 +26,7 @@ function browserOf(userAgent: string): string {
   return system ? `${browser} on ${system}` : browser
 }
 
-/** Where one is signed in; any of it can be ended from here. */
+/** The user's sessions, each of which can be ended here. */
 export function Sessions() {
   const { data = [], error } = useRead<Session[]>('/User/Session', { PageSize: 100 })
   const end = useDelete('/User/Session', { onDone: () => tellDone('The session is ended.') })

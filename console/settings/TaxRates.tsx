@@ -11,7 +11,7 @@ import { Icon } from '../shared/view/icons.tsx'
 import { Empty, Page } from '../shared/view/Page.tsx'
 import { incomeKindName, RateForm, ruleOptions } from './RateForm.tsx'
 
-/** What is withheld by law, by rule, kind of income, country and period. */
+/** The withholding rates by rule, kind of income, country and period. */
 export function TaxRates() {
   const may = useMay()
   const [opened, setOpened] = useState<WithholdingRate | 'new'>()

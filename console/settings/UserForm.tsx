@@ -20,7 +20,7 @@ import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { tagged?: Tagged<User>; onDone: () => void }
 
-/** No role, but a list of permissions. */
+/** The choice of permissions of the user's own instead of a role. */
 const own = 'own'
 
 const roles: { value: Role | typeof own; label: string }[] = [

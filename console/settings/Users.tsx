@@ -37,7 +37,7 @@ const columnsOf = (names: ReturnType<typeof useProductNames>): Column<User>[] =>
   { id: 'created', title: 'Created', text: (row) => moment(row.createdDate), spare: true },
 ]
 
-/** Who may sign in, and what they may do. */
+/** The users and their rights. */
 export function Users() {
   const may = useMay()
   const [edited, setEdited] = useState<User | 'new'>()

@@ -10,7 +10,10 @@ import { Loading } from '../shared/view/Page.tsx'
 
 type Verification = Static<typeof AuditVerification>
 
-/** Has the service recompute the chain of the audit trail: nothing was changed, nothing is missing. */
+/**
+ * Asks the service to recompute the hash chain of the audit trail, to show that no record was
+ * changed and none is missing.
+ */
 export function Verify() {
   const [opened, setOpened] = useState(false)
   const verify = useMutation<Verification, Error>({

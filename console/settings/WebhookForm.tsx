@@ -12,7 +12,10 @@ import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { tagged?: Tagged<Webhook>; onDone: () => void }
 
-/** Where to send what; of a new one then the secret, this once. */
+/**
+ * The form of a webhook: its address and its events. For a new webhook it then shows the secret,
+ * once.
+ */
 export function WebhookForm({ tagged, onDone }: Props) {
   const webhook = tagged?.record
   const [secret, setSecret] = useState<string>()
@@ -46,7 +49,8 @@ export function WebhookForm({ tagged, onDone }: Props) {
       ...(productIDs.length > 0 && { productIDs: productIDs.map(Number) }),
     }),
   )
-  // A list that was given can be changed and not taken away: that is another webhook.
+  // A list of types or products can be changed here but not emptied: an emptied list is not sent,
+  // so the stored one stays.
   const stays = (list: unknown[] | undefined) =>
     (list ?? []).length > 0 ? 'At least one stays; for all, make another webhook.' : undefined
   return (

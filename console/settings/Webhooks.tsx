@@ -12,7 +12,7 @@ import { Active } from '../shared/view/Status.tsx'
 import { OneWebhook } from './OneWebhook.tsx'
 import { WebhookForm } from './WebhookForm.tsx'
 
-/** Who is told what happens here, and whether it reached them. */
+/** The webhooks that receive events of the registry. */
 export function Webhooks() {
   const may = useMay()
   const [opened, setOpened] = useState<Webhook | 'new'>()

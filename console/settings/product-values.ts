@@ -13,7 +13,7 @@ const blankIssuer = {
   statementNote: '',
 }
 
-/** What the form is about: what is empty is a text all the same, as fields want it. */
+/** The form values of a product; empty fields are empty texts, as inputs need them. */
 export function valuesOf(product: Product | undefined) {
   const issuer = Object.entries(product?.issuer ?? {}).filter(([, value]) => value !== null)
   return {

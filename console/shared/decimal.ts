@@ -1,6 +1,6 @@
 import { compareDecimals, plainDecimal, sumDecimals } from '../../src/platform/shape/decimal.ts'
 
-/** Exact figures for previews and totals, with the service's own arithmetic: text in, text out. */
+/** Exact arithmetic on decimal texts for previews and totals, with the rules of the service. */
 
 const places = 18
 
@@ -36,12 +36,14 @@ export const subtract = (a: string, b: string) => sum([a, negated(b)])
 export const isNegative = (value: string) => compareDecimals(value, '0') < 0
 export const isZero = (value: string | null | undefined) =>
   !value || compareDecimals(value, '0') === 0
-/** A whole part in thousands: 1,250 or 1 250, with blanks of any kind that stay on their line. */
+/**
+ * A whole part grouped in thousands: 1,250 or 1 250, with any kind of space except a line break.
+ */
 const inThousands = /^(-?[1-9]\d*(?:[, \u00a0\u2009\u202f]\d{3})+)(?=\.|$)/
 
 /**
- * A figure without what stands between its thousands and around it, with the minus that keyboards
- * have. Any other comma or blank stays, and makes it none: 12,5 may be twelve and a half.
+ * A figure without thousands separators and surrounding spaces, and with the hyphen as minus sign.
+ * Any other comma or space is kept and makes the figure invalid: 12,5 may mean twelve and a half.
  */
 export const ungrouped = (value: string) =>
   value
@@ -49,6 +51,6 @@ export const ungrouped = (value: string) =>
     .replace('−', '-')
     .replace(inThousands, (whole) => whole.replaceAll(/[^-\d]/g, ''))
 
-/** What somebody typed ("1,250.50"), as a plain decimal; undefined where it is none. */
+/** Typed text ("1,250.50") as a plain decimal; undefined where it is not a number. */
 export const typed = (value: string) => plainDecimal(ungrouped(value))
 export { compareDecimals }

@@ -1,4 +1,6 @@
-/** Decimals are texts from the service to the screen: digits are grouped, never calculated with. */
+/**
+ * Decimals stay texts from the service to the screen: digits are grouped, never calculated with.
+ */
 
 const grouped = (whole: string) => whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
@@ -10,7 +12,7 @@ function shown(value: string | null | undefined, least: number, sign = '−'): s
   return `${negative ? sign : ''}${grouped(whole)}${places ? `.${places}` : ''}`
 }
 
-/** Money with at least its currency’s places; the currency stands once, in the heading. */
+/** Money with at least the decimals of its currency; the heading names the currency. */
 export const money = (value: string | null | undefined, places: number) => shown(value, places)
 export const units = (value: string | null | undefined, places: number) => shown(value, places)
 export const price = (value: string | null | undefined) => shown(value, 4)
@@ -20,7 +22,7 @@ export const plain = (value: string | null | undefined) => shown(value, 0)
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** A day is a text, 2026-06-30, and no moment: no time zone moves it. */
+/** A date is a text, 2026-06-30, and not a moment, so that no time zone shifts it. */
 export function day(value: string | null | undefined): string {
   const [year, month, date] = (value ?? '').slice(0, 10).split('-')
   if (!year || !month || !date) return ''
@@ -39,44 +41,47 @@ const moments = new Intl.DateTimeFormat('en-AU', {
   hour12: false,
 })
 
-/** A moment by the clock of whoever looks. */
+/** A moment in the browser's time zone. */
 export const moment = (value: string | null | undefined) =>
   value ? moments.format(new Date(value)) : ''
 
 const aDay = 86_400_000
 
-/** The day it is in a product’s time zone, as a text; without one, where the browser is. */
+/** Today in a product’s time zone, as a text; without a time zone, in the browser's. */
 export const today = (timeZone?: string | null): string =>
-  // Sweden writes a day as the service does: 2026-06-30.
+  // The Swedish locale writes dates as the service does: 2026-06-30.
   new Intl.DateTimeFormat('sv-SE', timeZone ? { timeZone } : {}).format(Date.now())
 
-/** The moment so many times 24 hours ago, whatever the clocks did meanwhile. */
+/** The moment a multiple of 24 hours ago, regardless of daylight saving. */
 export const daysAgo = (days: number) => new Date(Date.now() - days * aDay).toISOString()
 
-/** The moment at which a day of whoever looks begins; what is no day stays as it is. */
+/**
+ * The moment at which a date begins in the browser's time zone; an invalid date is returned
+ * unchanged.
+ */
 export function beginOf(date: string, time = '00:00:00'): string {
   const begin = new Date(`${date}T${time}`)
   return Number.isNaN(begin.getTime()) ? date : begin.toISOString()
 }
 
-/** The last second of a day of whoever looks. */
+/** The last second of a date in the browser's time zone. */
 export const endOf = (date: string) => beginOf(date, '23:59:59')
 
 export const count = (value: number) => grouped(String(value))
 
-/** How many of something: "1 payment", "2,000 payments". */
+/** A number with its noun: "1 payment", "2,000 payments". */
 export const counted = (value: number, one: string) =>
   `${count(value)} ${one}${value === 1 ? '' : 's'}`
 
-/** What turns the direction of letters, of all that follows it in a line. */
+/** Control characters that change the text direction of everything after them in the line. */
 const turning = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/
 const ends = /[\u2066-\u2069]/g
 
-/** A text that may turn its own letters, and none of those beside it. */
+/** Isolates a text so that its direction controls do not affect the texts beside it. */
 export const isolated = (text: string) =>
   turning.test(text) ? `\u2068${text.replaceAll(ends, '')}\u2069` : text
 
-/** Those of some texts that there are, side by side: a name moves nothing that stands beside it. */
+/** Joins the texts that are not empty, isolated so that a name cannot reorder its neighbours. */
 export const beside = (texts: readonly (string | null | undefined)[], between = ' · ') =>
   texts
     .filter((text): text is string => Boolean(text))

@@ -9,7 +9,7 @@ import { Failure, tellDone } from '../shared/view/Failure.tsx'
 
 type Props = { tagged: Tagged<BizTransaction>; onDone: () => void }
 
-/** Corrects a posting; what it was stays on record. */
+/** Corrects a transaction; its former values stay on record. */
 export function Correction({ tagged, onDone }: Props) {
   const { record: transaction } = tagged
   const form = useForm({
@@ -31,7 +31,9 @@ export function Correction({ tagged, onDone }: Props) {
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
-  /** Figures that were not touched are left out, so that they follow those that were. */
+  /**
+   * Send only the figures that were changed, so that the service recalculates the others from them.
+   */
   const submit = form.onSubmit((values) => {
     const { comment, externalBizTransactionId, ...figures } = values
     const touched = Object.entries(figures).filter(([field]) => form.isDirty(field))

@@ -18,7 +18,7 @@ const columnsIn = (units: Money): Column<BizTransaction>[] => [
   { id: 'units', title: 'Units', right: true, text: (row) => units(row.quantity, row) },
 ]
 
-/** What of the same holding came after a transaction, and so depends on its units. */
+/** The later transactions of the same holding, which depend on the units of this one. */
 export function Later({ transaction }: { transaction: BizTransaction }) {
   const { bizTransactionID, productID, accountID, investmentID, transactionDate } = transaction
   const read = useRead<BizTransaction[]>('/BizTransaction', {

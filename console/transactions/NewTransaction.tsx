@@ -17,7 +17,7 @@ import { Card, Page } from '../shared/view/Page.tsx'
 import { blank, bodyOf, isNeeded, type Kind, kinds, rowsOf, type Values, wordsOf } from './kinds.ts'
 import { Preview } from './Preview.tsx'
 
-/** One posting, with what it would do beside it. */
+/** The form for one posting, beside a preview of its effect. */
 export function NewTransaction() {
   const { productID, slug, today } = useProduct()
   const [name, setName] = useState('Deposit')
@@ -76,7 +76,9 @@ export function NewTransaction() {
   )
 }
 
-/** The fields of two-legged postings by the names of the form. */
+/**
+ * Names that the service gives the fields of two-legged postings, with the names used in the form.
+ */
 const renamed: Record<string, string> = {
   fromAccountID: 'accountID',
   fromInvestmentID: 'investmentID',
@@ -170,7 +172,7 @@ function FiguresOf({ form, kind }: Part) {
   )
 }
 
-/** What others know it by, and why it was entered. */
+/** The external id and the comment of a posting. */
 const References = ({ form, kind: { way } }: Part) => (
   <Row>
     <TextInput

@@ -18,7 +18,7 @@ import { Tag } from '../shared/view/Status.tsx'
 import { type Kind, kinds } from './kinds.ts'
 import { type Line, readPasted, usualOrder } from './pasted.ts'
 
-/** Two-legged kinds have too many columns to guess; they come in by Import. */
+/** Two-legged kinds have too many columns to recognise; they are imported as files instead. */
 const oneLegged = Object.entries(kinds).filter(
   ([, { way }]) => way !== 'transfer' && way !== 'conversion',
 )
@@ -34,10 +34,10 @@ const words: Record<string, string> = {
 }
 
 type Found = { accountID: number; name: string }
-/** A line with its account, once that was looked up, and what the service refused of it. */
+/** A line with its account, once looked up, and the problem that the service found in it. */
 type Checked = Line & { found?: Found | 'none'; refused?: string }
 
-/** Many postings of one kind, pasted from a spreadsheet: all are posted, or none. */
+/** Posts many pasted lines of one kind: all of them are posted, or none. */
 export function PasteTransactions() {
   const { productID, slug } = useProduct()
   const [name, setName] = useState('Deposit')
@@ -54,7 +54,7 @@ export function PasteTransactions() {
     onKept: () => leave(list),
   })
   const pasted = readPasted(text, kind)
-  // A first line of headings is none that is sent.
+  // A header line is not sent, so records and line numbers differ.
   const error = inLines(
     post.error,
     pasted.map(({ number }) => number),
@@ -150,7 +150,7 @@ const Preview = ({ lines }: { lines: Checked[] }) => (
 const wrongOf = ({ problem, found, refused }: Checked) =>
   problem ?? refused ?? (found === 'none' ? 'No such account' : undefined)
 
-/** What must be mended stands where it is seen. */
+/** Lines with problems come first, where they are seen. */
 const wrongFirst = (lines: Checked[]) => [
   ...lines.filter((line) => wrongOf(line)),
   ...lines.filter((line) => !wrongOf(line)),
@@ -174,7 +174,7 @@ const previewColumns: Column<Checked>[] = [
   },
 ]
 
-/** The lines with their investors, and with what the service refused of each. */
+/** The lines with their investors, and the problem that the service found in each. */
 function useChecked(lines: Line[], error: Error | null): Checked[] {
   const { productID } = useProduct()
   const numbers = [...new Set(lines.flatMap(({ cells }) => cells.accountNumber ?? []))].toSorted()

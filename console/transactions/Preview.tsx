@@ -14,7 +14,7 @@ import { after, type WorkedOut, workOut } from './worked-out.ts'
 type Props = { kind: Kind; values: Values }
 type Where = { accountID: number | null; investmentID: number | null }
 
-/** What the posting would do, worked out as the service does; the service decides. */
+/** A preview of a posting, calculated with the rules of the service; the service decides. */
 export function Preview({ kind, values }: Props) {
   const { accountID, investmentID, transactionDate } = values
   const currency = useCurrency()({ investmentID })
@@ -88,7 +88,7 @@ const factsOf = (
   ]
 }
 
-/** Where the units go that leave the first holding. */
+/** The account and class that receive the units of a transfer or conversion. */
 const secondOf = (kind: Kind, values: Values): Where => {
   const { accountID, investmentID, toAccountID, toInvestmentID } = values
   if (kind.way === 'transfer') return { accountID: toAccountID, investmentID }
@@ -112,7 +112,7 @@ function secondFacts(kind: Kind, worked: WorkedOut | undefined, held: Held, unit
 }
 
 type Held = {
-  /** Undefined while they are asked for, and where the answer was none. */
+  /** Undefined while the units are read, and where the read failed. */
   units: string | undefined
   isFailed: boolean
 }
@@ -122,7 +122,7 @@ const shownAs = ({ units, isFailed }: Held, written: Money) => {
   return unread({ isError: isFailed })
 }
 
-/** The units of one holding at the end of a day. */
+/** The units of a holding at the end of a day. */
 function useHeld({ accountID, investmentID }: Where, date: string): Held {
   const { productID } = useProduct()
   const { data, isError } = useRead<Holding[]>(
@@ -138,13 +138,16 @@ function useHeld({ accountID, investmentID }: Where, date: string): Held {
   return { units: data && (data[0]?.quantity ?? '0'), isFailed: isError }
 }
 
-/** There is a price a day at most, so that a page holds them all. */
+/** A class has at most one price a day, so one page holds the prices of these days. */
 const nearDays = 31
 
 const daysBefore = (date: string, days: number) =>
   new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10)
 
-/** The latest price on or before the day; one is mostly near, and counts however old it is. */
+/**
+ * The latest price on or before the day, of any age; most prices are recent and found in a first,
+ * short read.
+ */
 function usePrice(investmentID: number | null, date: string): InvestmentPrice | undefined {
   const isKnown = investmentID !== null && date !== ''
   const until = { InvestmentID: investmentID ?? 0, 'PriceDate.lessThanOrEqual': date }

@@ -20,7 +20,7 @@ type Props = { transaction: BizTransaction | undefined; onClose: () => void }
 
 const rolledBack = 3
 
-/** One transaction, and what can be done about it. */
+/** One transaction, with the actions on it. */
 export function TransactionDrawer({ transaction, onClose }: Props) {
   return (
     <FormDrawer

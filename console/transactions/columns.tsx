@@ -4,7 +4,7 @@ import { day, price } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { Status } from '../shared/view/Status.tsx'
 
-/** A transaction wherever one is listed. */
+/** The columns of a list of transactions. */
 export const transactionColumns = (money: Money, units: Money): Column<BizTransaction>[] => [
   { id: 'day', title: 'Day', text: (row) => day(row.transactionDate), width: '88px' },
   { id: 'type', title: 'What', text: (row) => row.typeName ?? '', width: 'minmax(126px, 1fr)' },

@@ -1,10 +1,10 @@
 import type { Conversion, Deposit, Transfer } from '../../src/ledger/biz-transaction/schema.ts'
 
 type Body = Deposit & Conversion & Transfer
-/** What it is called, and what it is where it is left empty. */
+/** The label of a figure, and the value used where it is left empty. */
 type Words = { label: string; placeholder?: string }
 
-/** Every figure that a posting may be given, by the service's own name for it. */
+/** Every figure that a posting can have, by its name in the API. */
 export const figures = {
   amount: { label: 'Amount', placeholder: 'by the units' },
   quantity: { label: 'Units', placeholder: 'by the amount' },
@@ -19,18 +19,21 @@ export const figures = {
 
 export type Figure = keyof typeof figures
 
-/** The seven ways to change a holding, as one enters them. */
+/** A kind of posting as users enter it; there are seven. */
 export type Kind = {
   path: string
   label: string
   hint: string
-  /** The figures it takes, as they stand in the form. */
+  /** The figures of the kind, in the rows of the form. */
   rows: Figure[][]
-  /** Without these it says nothing. */
+  /** The figures that the kind requires. */
   needs: Figure[]
-  /** What a figure is called where it is not the usual. */
+  /** Labels of figures that differ from the usual ones. */
   words?: Partial<Record<Figure, Words>>
-  /** Units come in, go out, are set, or move between two. */
+  /**
+   * How the units change: in, out, by a signed quantity, set to a quantity, or moved between two
+   * holdings.
+   */
   way: 'in' | 'out' | 'signed' | 'set' | 'transfer' | 'conversion'
 }
 
@@ -104,13 +107,13 @@ export const kinds: Record<string, Kind> = {
   },
 }
 
-/** How the units that come in follow from those that go out. */
+/** The figures by which a conversion derives the units that come in from those that go out. */
 const converted: Record<Values['conversionMethod'], Figure[]> = {
   Price: ['fromInvestmentPrice', 'toInvestmentPrice'],
   Factor: ['conversionFactor', 'fromInvestmentPrice'],
 }
 
-/** The figures of a kind, with those that depend on what was chosen before. */
+/** The figures of a kind, with those that depend on the chosen conversion method. */
 export const rowsOf = (kind: Kind, { conversionMethod }: Values): Figure[][] =>
   kind.way === 'conversion' ? [...kind.rows, converted[conversionMethod]] : kind.rows
 
@@ -120,7 +123,7 @@ export const isNeeded = (kind: Kind, figure: Figure) =>
 export const wordsOf = (kind: Kind, figure: Figure): Words =>
   kind.words?.[figure] ?? figures[figure]
 
-// A key of the object is a figure: that is all it has.
+// Safe cast: the keys of `figures` are exactly the figures.
 const noFigures = Object.fromEntries(Object.keys(figures).map((figure) => [figure, ''])) as Record<
   Figure,
   string
@@ -142,7 +145,7 @@ export const blank = {
 
 export type Values = typeof blank
 
-/** What is sent: only the fields of the kind. */
+/** The request body, with only the fields of the kind. */
 export function bodyOf(kind: Kind, values: Values, productID: number): object {
   const { accountID, investmentID, toAccountID, toInvestmentID } = values
   const { transactionDate, comment, externalBizTransactionId } = values

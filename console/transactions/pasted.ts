@@ -1,7 +1,7 @@
 import { typed } from '../shared/decimal.ts'
 import type { Kind } from './kinds.ts'
 
-/** One pasted line: its cells by field, and what is wrong with it as it stands. */
+/** A pasted line: its cells by field, and a problem that can be seen without the service. */
 export type Line = { number: number; cells: Partial<Record<Field, string>>; problem?: string }
 
 export type Field =
@@ -14,7 +14,7 @@ export type Field =
   | 'externalBizTransactionId'
   | 'comment'
 
-/** The headings a spreadsheet may have, in small letters. */
+/** The headings that are recognised, in lower case. */
 const headings: Record<string, Field> = {
   account: 'accountNumber',
   'account number': 'accountNumber',
@@ -34,7 +34,7 @@ const headings: Record<string, Field> = {
   comment: 'comment',
 }
 
-/** The columns where the first line names none. */
+/** The columns that are assumed where the first line is not a header. */
 export const usualOrder = ({ way }: Kind): Field[] => [
   'accountNumber',
   'securityCode',
@@ -44,7 +44,7 @@ export const usualOrder = ({ way }: Kind): Field[] => [
   'comment',
 ]
 
-/** 30/06/2026 and 2026-06-30 are days; anything else is left as it is, for the service to judge. */
+/** Reads 30/06/2026 and 2026-06-30 as dates; any other text is left for the service to judge. */
 function dayOf(text: string): string {
   const [, day, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
   return year ? `${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}` : text
@@ -67,7 +67,9 @@ function problemOf(cells: Line['cells']): string | undefined {
   return cells.amount || cells.quantity ? undefined : 'Neither units nor an amount'
 }
 
-/** The lines of a spreadsheet as it copies them: cells between tabs, with or without headings. */
+/**
+ * Reads lines copied from a spreadsheet: cells separated by tabs, with or without a header line.
+ */
 export function readPasted(text: string, kind: Kind): Line[] {
   const rows = text
     .split(/\r?\n/)

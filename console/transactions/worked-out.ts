@@ -11,9 +11,12 @@ import {
 } from '../shared/decimal.ts'
 import type { Kind, Values } from './kinds.ts'
 
-/** What is so around a posting: the holding it changes, prices of the day, how exact figures are. */
+/**
+ * The facts that a posting is calculated with: the holding it changes, the prices of the day, and
+ * the decimals of units and money.
+ */
 export type Around = {
-  /** Undefined until it is known: it is not nothing then. */
+  /** Undefined until it is known, which is not the same as zero. */
   held: string | undefined
   of: InvestmentPrice | undefined
   into: InvestmentPrice | undefined
@@ -22,21 +25,24 @@ export type Around = {
   cents: number
 }
 
-/** What the ledger would get, signed as it shows it. */
+/** The transaction that the ledger would get, with signs as the ledger shows them. */
 export type WorkedOut = {
   price: string | undefined
-  /** The day of the price, where it is one of the register's. */
+  /** The date of the price, if the price comes from the register. */
   priceDate: string | undefined
   units: string
   amount: string | undefined
   fee: string
-  /** The cost goes along with the units, and nothing is realised. */
+  /** Whether the units carry their cost along, so that no gain is realised. */
   carries: boolean
-  /** Of a transfer or a conversion, the units that come in, and at which price. */
+  /** For a transfer or a conversion: the units that come in, and their price. */
   received?: { units: string | undefined; price: string | undefined }
 }
 
-/** The figures of a posting, as the service works them out; undefined where too little is given. */
+/**
+ * Calculates the figures of a posting by the rules of the service; undefined if too little is
+ * given.
+ */
 export function workOut(kind: Kind, values: Values, around: Around): WorkedOut | undefined {
   const written = typed(values.quantity)
   const asked = written && multiply(written, '1', around.unitDecimals)
@@ -74,7 +80,7 @@ export function workOut(kind: Kind, values: Values, around: Around): WorkedOut |
   }
 }
 
-/** The price that counts where none is given. */
+/** The price that is used where none is given. */
 function usual({ way }: Kind, goesOut: boolean, found: InvestmentPrice | undefined) {
   const apart = goesOut ? found?.redemptionPrice : found?.applicationPrice
   return (way === 'transfer' ? undefined : apart) ?? found?.price ?? undefined
@@ -91,7 +97,7 @@ function feeOf(kind: Kind, values: Values, cents: number): string {
 
 type Out = { units: string; amount: string | undefined }
 
-/** What comes in where units move between two. */
+/** The units that come in where a posting moves units between two holdings. */
 function receivedOf(kind: Kind, values: Values, around: Around, { units, amount }: Out) {
   if (kind.way === 'transfer') return { received: { units: negated(units), price: undefined } }
   if (kind.way !== 'conversion') return {}
@@ -110,6 +116,6 @@ function receivedOf(kind: Kind, values: Values, around: Around, { units, amount 
   return { received: { units: received, price } }
 }
 
-/** A holding before and after units have come or gone. */
+/** The units of a holding after a posting. */
 export const after = (held: string | undefined, units: string | undefined) =>
   held === undefined || units === undefined ? undefined : sum([held, units])

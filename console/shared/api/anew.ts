@@ -4,16 +4,16 @@ import { useState } from 'react'
 type Read = Pick<UseQueryResult, 'dataUpdatedAt' | 'errorUpdatedAt' | 'error'>
 
 export type Anew = {
-  /** Whether all was read since it was last asked for. */
+  /** Whether everything has been read since `readAnew` was last called. */
   isNow: boolean
-  /** Why not, where it was tried in vain. */
+  /** The error of a read that failed since then. */
   error: Error | undefined
   readAnew: () => void
 }
 
 /**
- * Reads what is on the page anew, and says whether that is done: figures that somebody is asked to
- * confirm are those of now. Where they cannot be read, those of before are none.
+ * Reads the data of the page again and tells when that is done, so that figures a user is asked to
+ * confirm are current. If they cannot be read, the earlier figures do not count.
  */
 export function useAnew(...reads: Read[]): Anew {
   const client = useQueryClient()

@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** What somebody is about to save, what it was when they began, and what it is by now. */
+/**
+ * Three versions of a record: as the user began to edit it, as it is stored now, and as the user
+ * wants to save it.
+ */
 export type Versions = { before: unknown; now: unknown; mine: unknown }
 export type Choice = 'mine' | 'theirs' | 'stay'
 type Clash = Versions & { choose: (choice: Choice) => void }
@@ -20,7 +23,7 @@ const subscribe = (listener: () => void) => {
 
 export const useClash = () => useSyncExternalStore(subscribe, () => clash)
 
-/** Which version is to stand. */
+/** Asks the user which version to keep. */
 export const askWhich = (versions: Versions): Promise<Choice> =>
   new Promise((resolve) => {
     change({
@@ -41,18 +44,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 
-/** Of values that are no records a list is one text. */
+/** A plain value as text; a list of plain values becomes one text. */
 const plain = (value: unknown): string =>
   value === null || value === undefined ? '' : Array.isArray(value) ? value.join(', ') : `${value}`
 
 const isRecords = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.some(isObject)
 
-/** The fields of a body whose saving would change the register, each with both versions. */
+/** The fields that saving a body would change, each with both versions. */
 export function differences(versions: Versions, path = ''): Difference[] {
   const { before, now, mine } = versions
   if (isRecords(mine) || isRecords(now)) return inLists(versions, path)
-  // Of a record, what is not sent stays; where none is sent, the whole of it goes.
+  // Fields of a record that are not sent stay; a record that is not sent at all is removed as a
+  // whole.
   const sent = isObject(mine) ? mine : now
   if (isObject(sent) && !Array.isArray(sent))
     return Object.keys(sent).flatMap((key) =>
@@ -70,7 +74,9 @@ export function differences(versions: Versions, path = ''): Difference[] {
 
 const to = (path: string, place: string) => (path ? `${path} ${place}` : place)
 
-/** Records of a list go by their own ids: what is not among those that are sent is removed. */
+/**
+ * Matches the records of two lists by their own ids; a stored record that is not sent is removed.
+ */
 function inLists({ before, now, mine }: Versions, path: string): Difference[] {
   const own = ownField([now, before])
   const [was, is, ours] = [before, now, mine].map((list) => byId(list, own))
@@ -83,7 +89,7 @@ function inLists({ before, now, mine }: Versions, path: string): Difference[] {
   })
 }
 
-/** Of a record that goes, its ids and what it is not say nothing to who decides. */
+/** For a record to be removed, ids and false flags tell the user nothing. */
 const tells = ({ field, now }: Difference) => !/I[dD]$/.test(field) && now !== 'false'
 
 /** The first field of a stored record is its own id. */
@@ -92,7 +98,7 @@ function ownField(lists: unknown[]): string {
   return isObject(stored) ? (Object.keys(stored)[0] ?? '') : ''
 }
 
-/** Those that are not stored yet go by their places. */
+/** Records that are not stored yet are matched by their position. */
 const byId = (list: unknown, own: string) =>
   new Map(
     (Array.isArray(list) ? list : []).map((item, i) => {

@@ -6,14 +6,20 @@ import { atOnce, currentToken, renew, resume } from './session.ts'
 
 export type Params = Record<string, string | number | boolean | null | undefined>
 
-/** One intent, one key: pressing twice or trying again does it once. */
+/** A new Idempotency-Key: one for each intent, so that pressing twice or retrying acts once. */
 export const newIntent = () => crypto.randomUUID()
 
-/** What a proxy says that has no service behind it; the service's own refusals are JSON. */
+/**
+ * Whether the answer comes from a proxy that cannot reach the service; refusals of the service are
+ * JSON.
+ */
 const isOfProxy = ({ status, headers }: Response) =>
   [502, 503, 504].includes(status) && !headers.get('content-type')?.includes('json')
 
-/** A file may take all of the line for long: that nothing else is answered then tells nothing. */
+/**
+ * An upload may fill the connection for long, so it is not given up when the health check is not
+ * answered.
+ */
 const asked: typeof fetch = (to, request) =>
   request?.body instanceof FormData
     ? fetch(to, request)
@@ -27,8 +33,8 @@ const reached: typeof fetch = async (...request) => {
 }
 
 /**
- * The public client, with the page's session. It does not try again by itself: what is waited for
- * and what is sent anew is the page's to say (connection.ts).
+ * The public client with the session of the page. It makes a single attempt, because the page
+ * decides what to wait for and what to send again (connection.ts).
  */
 const client = createClient({
   baseUrl: '',
@@ -46,7 +52,7 @@ type Options = {
   headers?: Record<string, string> | undefined
 }
 
-/** A filter that is empty is none, and a page no larger than the registry gives. */
+/** Leaves out empty filters and limits PageSize to the most that the registry returns. */
 const queryOf = ({ PageSize, ...params }: Params = {}) => ({
   ...Object.fromEntries(Object.entries(params).filter(([, value]) => value !== '')),
   ...(PageSize && { PageSize: atOnce(Number(PageSize)) }),
@@ -60,19 +66,23 @@ async function answered<T>(method: Method, path: string, options: Options) {
     ...(intent && { idempotencyKey: intent }),
     ...(headers && { headers }),
   })
-  // Which data it is depends on the path; whoever calls says so.
+  // The type of the data depends on the path; the caller names it.
   return { ...(envelope as Envelope<T>), tag: got.get('etag') }
 }
 
 const lacksPermission = (error: unknown) =>
   error instanceof RegistryError && error.problems.some(({ code }) => code === 'permission_missing')
 
-/** What was offered and is refused is not one's any more: the page learns what is. */
+/**
+ * A write refused for a missing permission means that the user's permissions have changed: read
+ * them again.
+ */
 async function call<T>(method: Method, path: string, options: Options): Promise<Envelope<T>> {
   try {
     return await answered<T>(method, path, options)
   } catch (error) {
-    // Of a read that is refused nothing is known by asking again and again.
+    // Not for reads: a page repeats refused reads, and asking for the permissions each time tells
+    // nothing new.
     if (method !== 'GET' && lacksPermission(error)) void resume().catch(() => {})
     throw error
   }
@@ -82,14 +92,14 @@ export const api = {
   get: <T>(path: string, params?: Params) => call<T>('GET', path, { params }),
   post: <T>(path: string, body: unknown, intent?: string) =>
     call<T>('POST', path, { body, intent }),
-  /** With a tag, only if the record is still as it was read. */
+  /** With a tag, saves only if the record is unchanged since it was read. */
   put: <T>(path: string, body: unknown, intent?: string, tag?: string | null) =>
     call<T>('PUT', path, { body, intent, ...(tag && { headers: { 'If-Match': tag } }) }),
-  /** One record with its tag. */
+  /** Reads one record with its ETag. */
   tagged: <T>(path: string, params: Params) => answered<T>('GET', path, { params }),
   delete: (path: string, params: Params, intent?: string) =>
     call<unknown>('DELETE', path, { params, intent }),
-  /** A file's own bytes. */
+  /** Reads the bytes of a file. */
   file: async (path: string, params: Params, headers?: Record<string, string>) => {
     const { body, headers: got } = await client.download(path, queryOf(params), {
       ...(headers && { headers }),

@@ -2,12 +2,15 @@ import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
 const everyMs = 2000
-/** So long an answer may take before it is asked whether there is a service; and so long that. */
+/**
+ * Milliseconds that an answer may take before the health check is asked, and that the health check
+ * may take.
+ */
 const [patienceMs, mostMs] = [10_000, 15_000]
 
 /**
- * Whether the service can be reached. While it cannot, reads and writes wait where they are and go
- * on by themselves afterwards, a write under the key that it was first sent with.
+ * Whether the service can be reached. While it cannot, reads and writes wait and then continue by
+ * themselves; a write keeps the Idempotency-Key it was first sent with.
  */
 export const useIsConnected = () =>
   useSyncExternalStore(
@@ -15,7 +18,7 @@ export const useIsConnected = () =>
     () => onlineManager.isOnline(),
   )
 
-/** A request did not get through: from now on the service is asked until it answers. */
+/** Records that a request did not get through, and polls the service until it answers. */
 export function connectionLost() {
   if (!onlineManager.isOnline()) return
   onlineManager.setOnline(false)
@@ -28,7 +31,7 @@ async function knock() {
   else setTimeout(() => void knock(), everyMs)
 }
 
-/** What the service says of itself; nothing where it says nothing. */
+/** The answer of the health check; undefined where there is none. */
 function health(): Promise<Response | undefined> {
   const given = new AbortController()
   const timer = setTimeout(() => given.abort(), mostMs)
@@ -40,8 +43,8 @@ function health(): Promise<Response | undefined> {
 let doubt: Promise<Response | undefined> | undefined
 
 /**
- * A request that is given up where the service does not answer at all: a machine that hangs, or is
- * cut off, takes it and says nothing. One that is only slow is waited for.
+ * Sends a request and aborts it if the service answers nothing at all: a machine that hangs or is
+ * cut off accepts a request and never answers. A service that is only slow is waited for.
  */
 export async function watched(ask: (given: AbortSignal) => Promise<Response>): Promise<Response> {
   const given = new AbortController()
@@ -55,7 +58,7 @@ export async function watched(ask: (given: AbortSignal) => Promise<Response>): P
   return ask(given.signal).finally(() => clearInterval(timer))
 }
 
-/** The next moment at which the service can be reached. */
+/** Resolves as soon as the service can be reached. */
 export const connected = () =>
   new Promise<void>((resolve) => {
     if (onlineManager.isOnline()) return resolve()

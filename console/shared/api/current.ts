@@ -5,8 +5,8 @@ import { readQuery } from './products.ts'
 const everyMs = 5000
 
 /**
- * A record that was opened from a list, as it is now: others decide on it while it is looked at.
- * Undefined where it is not there any more, or not to be seen.
+ * The present state of a record opened from a list, since others may act on it while it is open.
+ * Undefined where it no longer exists or may not be seen.
  */
 export function useCurrent<T>(path: string, params: Params, listed: T): T | undefined {
   const { data } = useQuery({

@@ -3,5 +3,5 @@ import { decimalFields } from './decimal-fields.ts'
 
 const decimals = new Set<string>(decimalFields)
 
-/** JSON whose decimals are the very digits that were sent, as texts. */
+/** Parses JSON and keeps decimals as texts with exactly the digits that were sent. */
 export const readJson = (text: string): unknown => parseExactly(text, decimals)

@@ -1,7 +1,7 @@
 import { type Problem, RegistryError } from '../../../client/src/errors.ts'
 
 export type { Problem }
-/** What the service refused, with everything it said about it. */
+/** A refusal of the service with all its details. */
 export { RegistryError }
 
 export type Envelope<T> = {
@@ -14,7 +14,7 @@ export type Envelope<T> = {
   nextCursor?: string | null
 }
 
-/** The connection did not hold: nothing is known about what became of the request. */
+/** The error for a broken connection; whether the request was carried out is unknown. */
 export const noConnection = () =>
   new RegistryError(
     0,

@@ -2,10 +2,10 @@ import { money, units } from '../format.ts'
 import { useLookups } from './lookups.ts'
 import { useInvestments, useProduct } from './products.ts'
 
-/** A record whose money is in a currency of its own, or in that of its class. */
+/** A record with a currency of its own, or a class that has one. */
 type Of = { currencyID?: number | null; investmentID?: number | null }
 
-/** The currency of a record that says, or whose class does; else of the product. */
+/** The currency of a record, else of its class, else of the product. */
 export function useCurrencyID() {
   const product = useProduct()
   const investments = useInvestments()
@@ -15,14 +15,14 @@ export function useCurrencyID() {
   }
 }
 
-/** How many places money has. */
+/** The decimals of money. */
 export function usePlaces() {
   const { places } = useLookups()
   const currencyOf = useCurrencyID()
   return (of?: Of) => places(currencyOf(of))
 }
 
-/** What the currency of a record is called. */
+/** The code of the currency of a record. */
 export function useCurrency() {
   const { code } = useLookups()
   const product = useProduct()
@@ -30,7 +30,7 @@ export function useCurrency() {
   return (of?: Of) => code('Currency', currencyOf(of)) || product.currency
 }
 
-/** The currencies of the product and its classes to choose from, its own first. */
+/** Options for the currencies of the product and its classes, the product's own first. */
 export function useCurrencyOptions() {
   const { code } = useLookups()
   const { currencyID } = useProduct()
@@ -42,7 +42,9 @@ export function useCurrencyOptions() {
 
 export type InCurrency<Row> = { currency: string; rows: Row[] }
 
-/** Records by the currency of their money, that of the product first: no sum is of several. */
+/**
+ * Groups records by currency, the product's first, since amounts in several currencies have no sum.
+ */
 export function useByCurrency() {
   const product = useProduct()
   const nameOf = useCurrency()
@@ -59,10 +61,10 @@ export function useByCurrency() {
   }
 }
 
-/** How a figure is shown: of the record it stands in, or of the usual one. */
+/** Formats a figure of the given record, or of the usual one. */
 export type Money = (value: string | null | undefined, of?: Of) => string
 
-/** Money with the places of its currency: of the record it stands in, or of the usual one. */
+/** Formats money with the decimals of its currency, from the given record or the usual one. */
 export function useMoney(usual?: Of): Money {
   const places = usePlaces()
   return (value, of = usual) => money(value, places(of))
@@ -70,7 +72,7 @@ export function useMoney(usual?: Of): Money {
 
 const usualDecimals = 4
 
-/** Units with the decimals of their class: of the record they stand in, or of the usual one. */
+/** Formats units with the decimals of their class, from the given record or the usual one. */
 export function useUnits(usual?: Of): Money {
   const investments = useInvestments()
   return (value, of = usual) => {

@@ -4,7 +4,10 @@ import type { Envelope } from './error.ts'
 
 const step = 1000
 
-/** All rows of a list, page by page; each goes on after the last, whatever is added meanwhile. */
+/**
+ * All rows of a list, page by page. Each page starts after the last row of the page before,
+ * whatever is added meanwhile.
+ */
 export async function* pagesOf<Row>(path: string, params: Params): AsyncGenerator<Row[]> {
   for (let after: Params | null = {}; after; ) {
     const page: Envelope<Row[]> = await api.get<Row[]>(path, {
@@ -23,7 +26,7 @@ export async function allOf<Row>(path: string, params: Params): Promise<Row[]> {
   return all
 }
 
-/** A read whose rows are added up, and so are needed all, however many they are. */
+/** Reads all rows of a list, however many there are, because they are added up. */
 export const useReadAll = <Row>(path: string, params: Params, enabled = true) =>
   useQuery({
     queryKey: ['read all', path, params],

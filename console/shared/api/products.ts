@@ -7,7 +7,9 @@ import { useLookups } from './lookups.ts'
 import { allOf } from './pages.ts'
 import type { Investment, Product } from './types.ts'
 
-/** None for who may not read products: the frame around every page asks for them. */
+/**
+ * Empty for users who may not read products, because the frame around every page needs the list.
+ */
 export const productQuery = (isAllowed: boolean) => ({
   queryKey: ['products', isAllowed],
   queryFn: () => (isAllowed ? allOf<Product>('/Product', {}) : []),
@@ -16,11 +18,11 @@ export const productQuery = (isAllowed: boolean) => ({
 export const useProducts = (): Product[] =>
   useSuspenseQuery(productQuery(useMay()('Product.Read'))).data
 
-/** The products to choose from. */
+/** Options for choosing a product. */
 export const useProductOptions = () =>
   useProducts().map(({ productID, name }) => ({ value: String(productID), label: name ?? '' }))
 
-/** Products by their names, of those that one sees; null stands for all. */
+/** Names of products, limited to those the user may see; null stands for all. */
 export function useProductNames() {
   const products = useProducts()
   const nameOf = (id: number) =>
@@ -28,25 +30,25 @@ export function useProductNames() {
   return (ids: readonly number[] | null) => (ids ? beside(ids.map(nameOf), ', ') || 'None' : 'All')
 }
 
-/** The product of the address. */
+/** The product that the address names. */
 export function useProduct() {
   const { product = '' } = useParams({ strict: false }) as { product?: string }
   const found = useProducts().find(({ productID }) => String(productID) === product)
   if (!found) throw new Error('There is no such product, or you may not see it.')
   const { code } = useLookups()
-  // The first field of a record is its own id, which every stored one has.
+  // The first field of a record is its own id, which every stored record has.
   const productID = found.productID as number
   return {
     ...found,
     productID,
     slug: product,
-    /** The day it is for the product, wherever the browser is. */
+    /** Today in the time zone of the product, wherever the browser is. */
     today: () => today(found.timeZone),
     currency: code('Currency', found.currencyID) || 'AUD',
   }
 }
 
-/** The classes of the product of the address; none for who may not read them. */
+/** The classes of the product in the address; empty for users who may not read them. */
 export function useInvestments(): Investment[] {
   const { productID } = useProduct()
   const isAllowed = useMay()('Investment.Read')
@@ -56,14 +58,14 @@ export function useInvestments(): Investment[] {
   }).data
 }
 
-/** The classes of the product to choose from, by what people call them. */
+/** Options for choosing a class, by the code or name that people use. */
 export const useClassOptions = () =>
   useInvestments().map(({ investmentID, securityCode, name }) => ({
     value: String(investmentID),
     label: securityCode ?? name ?? String(investmentID),
   }))
 
-/** One read of the API that is not a list, as it is kept. */
+/** The cached query for an API read that is not a list. */
 export const readQuery = <T>(path: string, params: Params) => ({
   queryKey: ['read', path, params],
   queryFn: async () => (await api.get<T>(path, params)).data,

@@ -3,12 +3,12 @@ import { useEffect } from 'react'
 
 const everyMs = 1500
 
-/** While something is under way, what is on the page is read again. */
+/** Reads the data of the page again and again while something is under way. */
 export function useRefresh(busy: boolean) {
   const client = useQueryClient()
   useEffect(() => {
     if (!busy) return
-    // What is asked for already is waited for: begun anew each time, a slow answer would never come.
+    // A request under way is not restarted: restarted each time, a slow answer would never arrive.
     const refresh = () => void client.invalidateQueries({}, { cancelRefetch: false })
     const timer = setInterval(refresh, everyMs)
     return () => clearInterval(timer)

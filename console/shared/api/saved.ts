@@ -1,7 +1,9 @@
 import { createContext } from 'react'
 
-/** Told by what saves a form to what would ask before it is left: nothing of it can be lost now. */
+/** Called when a form was saved, so that the drawer around it no longer asks before it closes. */
 export const Saved = createContext(() => {})
 
-/** Told by what is shown this once, to what would ask before it goes: it cannot be had again. */
+/**
+ * Called when a value is shown that cannot be read again, so that the drawer asks before it closes.
+ */
 export const ShownOnce = createContext((_isShown: boolean) => {})

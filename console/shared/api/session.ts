@@ -8,13 +8,13 @@ export type User = {
   username: string
   permissions: string[]
   productIDs: number[] | null
-  /** A second factor is asked for and there is none yet: nothing else can be done before. */
+  /** A second factor is required and not set up yet; nothing else is possible before that. */
   mustEnrol?: boolean
 }
 
 /**
- * starting: it is not known yet; out: nobody is signed in; in: somebody is; over: somebody was,
- * and is asked for the password over the page, which stays as it is.
+ * starting: not known yet; out: nobody is signed in; in: a user is signed in; over: the session
+ * ended, and the password is asked for over the page, which stays as it is.
  */
 export type SessionState = 'starting' | 'out' | 'in' | 'over'
 type Session = { state: SessionState; user: User | undefined }
@@ -22,15 +22,17 @@ type Grant = {
   accessToken: string
   user: User
   secondFactorRequired?: boolean
-  /** How many rows this registry gives at once; a node of before an upgrade does not say. */
+  /**
+   * The most rows that the registry returns at once; a node from before an upgrade leaves it out.
+   */
   maxPageSize?: number
 }
 
 let session: Session = { state: 'starting', user: undefined }
-/** In memory alone: it is gone with the page, and no other page can read it. */
+/** Kept in memory only: it disappears with the page, and no other page can read it. */
 let accessToken: string | undefined
 let maxPageSize = Number.POSITIVE_INFINITY
-/** So many rows of a list, or as many as there are at once. */
+/** The given number of rows, limited to the most that the registry returns at once. */
 export const atOnce = (rows: number) => Math.min(rows, maxPageSize)
 const listeners = new Set<() => void>()
 
@@ -68,7 +70,7 @@ async function ask(method: 'POST' | 'PUT' | 'DELETE', body?: object): Promise<Gr
   return envelope.data ?? null
 }
 
-/** Nothing of it where the answer is not the service's but that of a proxy before it. */
+/** The envelope of an answer; empty where the answer comes from a proxy and is not JSON. */
 function envelopeOf(text: string): Partial<Envelope<Grant | null>> {
   try {
     return readJson(text) as Envelope<Grant | null>
@@ -83,15 +85,24 @@ function accept({ user, secondFactorRequired: mustEnrol = false, ...granted }: G
   change({ state: 'in', user: { ...user, mustEnrol } })
 }
 
-/** Two pages of one browser share the cookie, and a refresh token works once: one at a time. */
+/**
+ * Runs session requests one at a time across all tabs: they share the cookie, and a refresh token
+ * works only once.
+ */
 const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
   navigator.locks ? navigator.locks.request('registry-session', work) : work()
 
-/** What one has begun is not another's to finish, in a form or in a request that waits. */
+/**
+ * Whether a grant belongs to a different user, who must not finish forms or waiting requests of
+ * this one.
+ */
 const isAnother = ({ user }: Grant) =>
   session.user !== undefined && session.user.userID !== user.userID
 
-/** Whether there is a session to go on with: in another tab somebody else may have signed in. */
+/**
+ * Renews the session and returns whether it continues; in another tab a different user may have
+ * signed in.
+ */
 export async function resume(): Promise<boolean> {
   const grant = await inTurn(() => ask('PUT'))
   const goesOn = grant !== null && !isAnother(grant)
@@ -113,7 +124,7 @@ export async function signOut() {
   window.location.assign('/console/')
 }
 
-/** Who signs out does so in all tabs: what they show is not the next one's to see. */
+/** Signing out ends the session in all tabs, so that the next user does not see what they show. */
 const tabs = new BroadcastChannel('registry-session')
 tabs.onmessage = ({ data: userID }) => {
   if (session.state === 'in' && session.user?.userID === userID)
@@ -122,7 +133,10 @@ tabs.onmessage = ({ data: userID }) => {
 
 let renewal: Promise<void> | undefined
 
-/** A new access token; where the session is over, one that somebody's password brings. */
+/**
+ * Gets a new access token; once the session has ended, waits until the user has entered the
+ * password.
+ */
 export function renew(): Promise<void> {
   renewal ??= resume()
     .then((went) => (went ? undefined : passwordAsked()))

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Params } from './client.ts'
 
-/** A record as it was read, with the tag that says so: whoever saves it sends the tag along. */
+/** A record with the ETag of the version that was read; saving it sends the tag along. */
 export type Tagged<T> = { record: T; tag: string | null; path: string; params: Params }
 
 export async function readTagged<T>(path: string, params: Params): Promise<Tagged<T>> {
@@ -13,8 +13,8 @@ export async function readTagged<T>(path: string, params: Params): Promise<Tagge
 }
 
 /**
- * The record that a form is about, read when the form is opened. It stays as it was read: a newer
- * one must not slip its tag under what somebody has typed over the older.
+ * The record of a form, read when the form opens and kept at that version. A later read must not
+ * replace the tag: the user's values were typed over the older version.
  */
 export function useTagged<T>(path: string, params: Params): Tagged<T> {
   const { data } = useSuspenseQuery({

@@ -56,7 +56,10 @@ import type {
 } from '../../../src/records/report/schema.ts'
 import type { SearchResult as SearchResultSchema } from '../../../src/records/search/schema.ts'
 
-/** The records as the service's own schemas have them: a field renamed there does not compile here. */
+/**
+ * The types of records, taken from the service's schemas: a field renamed there fails to compile
+ * here.
+ */
 export type Account = Shown<typeof AccountSchema>
 export type Address = Shown<typeof AddressSchema>
 export type AffectedTransaction = Shown<typeof AffectedTransactionSchema>

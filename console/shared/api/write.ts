@@ -9,28 +9,34 @@ import { Saved } from './saved.ts'
 import { readTagged, type Tagged } from './tagged.ts'
 
 type Options<T> = {
-  /** The record as the form read it: saved only if it is still so, or if somebody says so. */
+  /**
+   * The record as the form read it; it is saved only if it is unchanged since then or the user
+   * insists.
+   */
   tagged?: Tagged<unknown> | undefined
   onDone?: (data: T, message: string | null) => void
   /**
-   * Nothing is saved: somebody else's version stays, or the change waits for approval. The form is
-   * to be left all the same, so that nobody asks for it twice.
+   * Called when nothing was saved: another user's version stays, or the change waits for approval.
+   * The form should close all the same, so that the user does not send the change twice.
    */
   onKept: () => void
   onFailed?: (error: Error) => void
-  /** The answer cannot be had again: it is shown before anything else, and nobody leaves unasked. */
+  /**
+   * The answer can be read only this once: show it before anything else, and ask before leaving it.
+   */
   isShownOnce?: boolean | undefined
 }
 
-/** A field left empty is a value not given; an empty password takes one away. */
+/** Sends an empty field as null; an empty password stays, since it removes the password. */
 const emptyAsNull = (name: string, value: unknown) =>
   value === '' && name !== 'password' ? null : value
 
 type Answer<T> = Envelope<T> | 'kept'
 
 /**
- * The Idempotency-Key of a write: the same body pressed twice, or sent again because the connection
- * broke, has the same and is done once; another body is another intent, and so is what comes after.
+ * The Idempotency-Key of a write. The same body, pressed twice or sent again after a broken
+ * connection, keeps its key and acts once; another body, or any body after a success, gets a new
+ * key.
  */
 export function useIntent() {
   const last = useRef({ body: '', intent: '' })
@@ -44,7 +50,7 @@ export function useIntent() {
   return { intentFor, fulfilled }
 }
 
-/** One write of the API, done once however often it is sent. */
+/** A write of the API that acts once, however often it is sent. */
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
@@ -65,7 +71,7 @@ export function useWrite<T = unknown>(
       const done = answer === 'kept' || isWaiting(answer.data) ? undefined : answer
       if (done && isShownOnce) onDone?.(done.data, done.message)
       saved()
-      // What is on the page is read again first: what comes next may need what was just written.
+      // Read the data of the page again first: the next step may need what was just written.
       await client.invalidateQueries()
       if (done) return isShownOnce ? undefined : onDone?.(done.data, done.message)
       tellDone(answer === 'kept' ? 'Nothing is saved: the register’s version stays.' : waits)
@@ -75,7 +81,7 @@ export function useWrite<T = unknown>(
   })
 }
 
-/** Where there is no form to leave: what is kept changes nothing on the page. */
+/** An `onKept` for places without a form to close. */
 export const stays = () => {}
 
 export const waits = 'It waits until somebody else approves it.'
@@ -83,7 +89,10 @@ export const waits = 'It waits until somebody else approves it.'
 const hasChanged = (error: unknown): error is RegistryError =>
   error instanceof RegistryError && error.status === 412
 
-/** Saves over the version that was read; where there is another by now, it is asked which stands. */
+/**
+ * Saves over the version that was read. If the record has changed since, asks the user which to
+ * keep.
+ */
 async function replace<T>(
   body: unknown,
   intent: string,

@@ -15,20 +15,24 @@ type Props = {
   required?: boolean
 }
 
-/** That it could not be asked does not say that there is none. */
+/** Shown when the lookup failed, which does not mean that there is no such account. */
 const unread = 'Could not be looked up; type again'
-/** Of those whose number begins so; a search gives no more than these. */
+/** The most investors found by account number, and the most that a search returns. */
 const [most, mostFound] = [12, 50]
-/** The service searches for nothing shorter. */
+/** The fewest characters that the service searches for. */
 const fewest = 2
 
-/** The investors of a product whose account number begins with a text, then whom a search finds. */
+/**
+ * The investors of a product whose account number begins with a text, followed by those a search
+ * finds.
+ */
 async function investorsBy(text: string, productID: number): Promise<BizEntity[]> {
   const read = async (wanted: Params) =>
     (await api.get<BizEntity[]>('/BizEntity', { ProductID: productID, ...wanted })).data
   const named = async () => {
     const { data } = await api.get<SearchResult[]>('/Search', { Text: text })
-    // Of an investor it tells the account numbers, by which those of the product are asked for.
+    // A search result lists an investor's account numbers; use them to read the investors of this
+    // product.
     const numbers = data.flatMap(({ resource, subtitle }) =>
       resource === 'BizEntity' && subtitle ? subtitle.split(', ') : [],
     )
@@ -43,11 +47,11 @@ async function investorsBy(text: string, productID: number): Promise<BizEntity[]
   return [...begun, ...found.filter(({ bizEntityID }) => !known.has(bizEntityID))]
 }
 
-/** An account of the product, by its number or by whose it is. */
+/** A field for an account of the product, found by its number or by the name of its investor. */
 export function AccountField({ label, value, onChange, error, required = true }: Props) {
   const { productID } = useProduct()
   const [text, setText] = useState('')
-  // What is chosen stands there as its number and name.
+  // A chosen account is shown as its number and name.
   const wanted = (text.split(' · ')[0] ?? '').trim()
   const [asked] = useDebouncedValue(wanted, 150)
   const {
@@ -59,7 +63,7 @@ export function AccountField({ label, value, onChange, error, required = true }:
     placeholderData: keepPreviousData,
     queryFn: () => investorsBy(asked, productID),
   })
-  // Those of an earlier text are none of this one: who is quick would choose the wrong account.
+  // Options may still belong to an earlier text, and a quick user would choose the wrong account.
   const isLooking = isPlaceholderData || asked !== wanted
   const options = data.flatMap(({ name, accounts }) =>
     accounts.map(({ accountID, accountNumber }) => ({

@@ -9,7 +9,7 @@ const words: Record<Whose, { text: string; tone: Tone }> = {
   both: { text: 'Both changed it', tone: 'wrong' },
 }
 
-/** Somebody else saved the record while it was being edited: both versions, and a choice. */
+/** Shown when another user saved the record during editing: both versions, and a choice. */
 export function ClashDialog() {
   const clash = useClash()
   if (!clash) return null

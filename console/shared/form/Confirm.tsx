@@ -9,17 +9,20 @@ type Props = {
   opened: boolean
   onClose: () => void
   onConfirm: () => void
-  /** What the button does, in words: "Declare", never "OK". */
+  /** The action of the button in words: "Declare", never "OK". */
   action: string
   busy: boolean
   error?: Error | null
-  /** What the question tells: it is asked once that is of now. */
+  /** Reads the figures in the question again; the button stays disabled until they are current. */
   anew?: Anew
   danger?: boolean
   children: ReactNode
 }
 
-/** A question that goes with its component gives the focus back to where it was asked. */
+/**
+ * Returns the focus to where the question was asked, also when the question unmounts with its
+ * component.
+ */
 function useReturn() {
   const [before] = useState(() => document.activeElement)
   useEffect(
@@ -32,22 +35,26 @@ function useReturn() {
 }
 
 /**
- * Whoever still holds the Enter that has asked would answer by it: only the button does. Nor is the
- * form meant that the question stands in, for React alone.
+ * Ignores submit events. An Enter key still held from opening the question would confirm it, so
+ * only the button confirms; and React passes events of the dialog on to a form around it in the
+ * component tree.
  */
 function unheeded(event: FormEvent) {
   event.preventDefault()
   event.stopPropagation()
 }
 
-/** Asks before what cannot simply be undone; the browser judges what is entered, as in any form. */
+/**
+ * Asks before an action that cannot simply be undone; the browser validates the inputs, as in any
+ * form.
+ */
 export const Confirm = (props: Props) => {
   const { title, opened, onClose, onConfirm, action, busy, error, anew, danger, children } = props
   useReturn()
   const press = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>) =>
     form?.reportValidity() && onConfirm()
   const cancel = useRef<HTMLButtonElement>(null)
-  // The button that tries again goes, and the focus would go with it.
+  // The retry button disappears and would take the focus with it.
   const again = () => {
     cancel.current?.focus()
     anew?.readAnew()
@@ -55,14 +62,14 @@ export const Confirm = (props: Props) => {
   const isOld = anew !== undefined && !anew.isNow
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
-      {/* While it fades out, a second press of its button is none. */}
+      {/* While the dialog fades out, a second press of its button is ignored. */}
       <Stack gap="md" inert={!opened} component="form" onSubmit={unheeded}>
         <Text size="sm" component="div">
           {isOld ? <NotNow error={anew.error} retry={again} /> : children}
         </Text>
         {error && <Failure error={error} />}
         <Group justify="flex-end">
-          {/* What is sent is not taken back by closing the question. */}
+          {/* Closing the question does not cancel a request that was sent. */}
           <Button ref={cancel} variant="default" onClick={onClose}>
             {busy ? 'Close' : 'Cancel'}
           </Button>

@@ -11,7 +11,7 @@ type Props = {
   multiple?: boolean
 }
 
-/** Where files are dropped, or chosen by whoever has no mouse. */
+/** An area to drop files on, or to choose them without a mouse. */
 export function DropZone({ label, hint, onFiles, accept, multiple = false }: Props) {
   const [over, setOver] = useState(false)
   const drag = (on: boolean) => (event: DragEvent) => {

@@ -5,7 +5,7 @@ import { Loading } from '../view/Page.tsx'
 
 type Props<T> = { path: string; params: Params; children: (tagged: Tagged<T>) => ReactNode }
 
-/** Reads a record anew, with its tag, for the form that changes it. */
+/** Reads a record again with its ETag, for the form that edits it. */
 export const Edited = <T,>(props: Props<T>) => (
   <Suspense fallback={<Loading />}>
     <Read {...props} />

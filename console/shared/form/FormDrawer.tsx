@@ -4,20 +4,23 @@ import { Saved, ShownOnce } from '../api/saved.ts'
 import classes from './form.module.css'
 import { LeaveDialog, LeaveGuard, type Why } from './LeaveGuard.tsx'
 
-/** What opens over a drawer is in it for React alone, and has its own forms. */
+/**
+ * Whether an event comes from inside the drawer in the page: dialogs over it are inside it only for
+ * React, and have their own forms.
+ */
 const isWithin = ({ currentTarget, target }: SyntheticEvent) =>
   currentTarget.contains(target as Node)
 
 const isOnTop = (body: HTMLElement | null) =>
   [...document.querySelectorAll('[role=dialog]')].at(-1)?.contains(body) ?? true
 
-/** The first field of a form, where what is typed has no list that would fall open. */
+/** The first field of a form, unless focusing it would open a list. */
 const firstField = (body: HTMLElement) => {
   const field = body.querySelector<HTMLElement>('form input, form textarea, form button')
   return field?.matches('input:not([aria-haspopup]), textarea') ? field : undefined
 }
 
-/** A drawer with a form in it: what was entered is not lost unasked, by whichever way one leaves. */
+/** A drawer with a form; it asks before entered values are lost, whichever way the user leaves. */
 export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps) {
   const [entered, setEntered] = useState(false)
   const [isOnce, setOnce] = useState(false)
@@ -25,15 +28,15 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
   const why: Why | undefined = isOnce ? 'once' : entered ? 'unsaved' : undefined
   const focused = useRef<HTMLElement>(null)
   const body = useRef<HTMLDivElement>(null)
-  // Who has saved and comes again begins anew.
+  // The drawer was closed: reset its state for the next opening.
   if (!opened && (entered || asked)) {
     setEntered(false)
     setAsked(false)
   }
   const close = () => {
-    // Every dialog hears Escape: it is about the one on top.
+    // Every open dialog receives Escape; only the topmost one may act on it.
     if (!isOnTop(body.current)) return
-    // Asked at once, the dialog would hear the very Escape that has asked for it.
+    // Opened at once, the question would receive the same Escape and close again.
     if (why) setTimeout(() => setAsked(true))
     else onClose()
   }
@@ -46,12 +49,12 @@ export function FormDrawer({ opened, onClose, children, ...props }: DrawerProps)
       <Drawer {...props} opened={opened} onClose={close} closeOnEscape={!asked}>
         <Box
           ref={body}
-          // What fades out is done with: the second press of a double click is not about it.
+          // A drawer that fades out ignores input, such as the second press of a double click.
           inert={!opened}
           onInput={(event) => isWithin(event) && setEntered(true)}
-          // What is chosen from a list is no input, and stands over the drawer.
+          // Choosing from a list raises no input event, and the list is drawn above the drawer.
           onClick={({ target }) => (target as Element).closest('[role=option]') && setEntered(true)}
-          // Whoever opens it is at its content, and not at the button that closes it.
+          // The focus starts in the content, not on the close button.
           data-autofocus
           tabIndex={-1}
           className={classes.body}

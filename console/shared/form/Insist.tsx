@@ -5,7 +5,7 @@ import { Failure, inView } from '../view/Failure.tsx'
 import { Icon } from '../view/icons.tsx'
 import { forPeople } from './problems.ts'
 
-/** What the service doubts, and takes all the same where somebody says that it is right. */
+/** Refusals that the service lifts when the user confirms that the values are right. */
 const doubts = {
   price_too_old: 'Post at that price all the same',
   price_tolerance: 'It is right: take it all the same',
@@ -13,7 +13,9 @@ const doubts = {
   same_file: 'Its rows are meant twice: import it once more',
 }
 
-/** Insists on what was entered when somebody said so, and on nothing that is entered after. */
+/**
+ * Whether the user insists on the values entered; a later change of the values ends the insistence.
+ */
 export function useInsists(entered: unknown) {
   const text = JSON.stringify(entered)
   const [on, setOn] = useState<string>()
@@ -27,11 +29,11 @@ type Props = {
   onChange: (insists: boolean) => void
 }
 
-/** Tells what was refused; where it is a doubt, it asks whether it is right. */
+/** Shows a refusal; where the user may insist, it also asks for that. */
 export function Insist({ error, insists, onChange }: Props) {
   if (!error) return null
   const known = error instanceof RegistryError && error.problems.length > 0 ? error.problems : []
-  const codes = Object.keys(doubts) as (keyof typeof doubts)[] // the keys of the object above
+  const codes = Object.keys(doubts) as (keyof typeof doubts)[] // all keys of `doubts`
   const code = codes.find((one) => known.some((problem) => problem.code === one))
   if (!code) return <Failure error={error} />
   const messages = [...new Set(known.map(({ message }) => forPeople(message)))]

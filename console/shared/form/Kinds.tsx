@@ -7,7 +7,7 @@ type Props = {
   data: { value: string; label: string }[]
 }
 
-/** One kind of several, side by side: where the screen is narrower, they scroll under its edge. */
+/** A choice of one kind among several, side by side; on a narrow screen they scroll. */
 export const Kinds = ({ label, ...props }: Props) => (
   <Box style={{ overflowX: 'auto' }}>
     <SegmentedControl aria-label={label} fullWidth miw="max-content" {...props} />

@@ -2,7 +2,7 @@ import { Button, Group, Modal, type ModalProps, Text } from '@mantine/core'
 import { useIsMutating } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 
-/** Why one is asked: what is entered is not saved, or what is shown is not shown again. */
+/** Why the user is asked: entered values are not saved, or a value will not be shown again. */
 export type Why = 'unsaved' | 'once'
 
 type DialogProps = Pick<ModalProps, 'opened' | 'returnFocus'> & {
@@ -18,13 +18,18 @@ const losses = {
     words: 'What is shown here is not shown again: whoever has not kept it must make another.',
   },
 }
-/** Its answer may be lost alone, and it is sent again when the service can be reached. */
+/**
+ * While a request is under way: perhaps only its answer was lost, and it is sent again when the
+ * service can be reached.
+ */
 const underWay = {
   title: 'Leave before it is answered?',
   words: 'What you have sent may be done already, or be done yet. Look before you enter it again.',
 }
 
-/** Asks whoever is about to lose what they have entered, or does not know what became of it. */
+/**
+ * Asks before the user loses entered values, or leaves without knowing the outcome of a request.
+ */
 export function LeaveDialog({ why = 'unsaved', onLeave, onStay, ...modal }: DialogProps) {
   const isUnderWay = useIsMutating() > 0 && why === 'unsaved'
   const { title, words } = isUnderWay ? underWay : losses[why]
@@ -43,7 +48,7 @@ export function LeaveDialog({ why = 'unsaved', onLeave, onStay, ...modal }: Dial
   )
 }
 
-/** Leaving with unsaved work asks. */
+/** Asks before the user leaves the page with unsaved work. */
 export function LeaveGuard({ dirty, why }: { dirty: boolean; why?: Why }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => dirty,

@@ -5,7 +5,10 @@ import { LeaveGuard } from './LeaveGuard.tsx'
 
 type Props = { secret: string; onKept: () => void; children: ReactNode }
 
-/** A secret that is shown this once: who leaves before they say that they have it is asked. */
+/**
+ * Shows a secret that cannot be read again; leaving before the user confirms having kept it asks
+ * first.
+ */
 export function Once({ secret, onKept, children }: Props) {
   const show = use(ShownOnce)
   useEffect(() => {

@@ -6,10 +6,10 @@ import { readSearch } from '../list/filters.ts'
 import { Icon } from '../view/icons.tsx'
 import { DateField } from './fields.tsx'
 
-/** A look back: the day that is asked about, and the moment whose knowledge is asked for. */
+/** A look back: the register as at a date, as known at a moment, or both. */
 export type Past = { date?: string; knownAt?: string }
 
-/** The look back of the page in view: it stands in the address, as filters do. */
+/** The look back of the current page, stored in the address like a filter. */
 export function usePast(): [past: Past, look: (past: Past) => void] {
   const { Date: date, KnownAt: knownAt, ...rest } = readSearch(useSearch({ strict: false }))
   const navigate = useNavigate()
@@ -21,13 +21,15 @@ export function usePast(): [past: Past, look: (past: Past) => void] {
 
 type Props = { past: Past; onChange: (past: Past) => void; withDate?: boolean }
 
-/** What a list read takes of it. */
+/** The look back as parameters of a list read. */
 export const pastParams = ({ date, knownAt }: Past) => ({
   ...(date && { Date: date }),
   ...(knownAt && { KnownAt: knownAt }),
 })
 
-/** Shows the register as it stood on a day, or as it was known then: before what came later. */
+/**
+ * Lets the user see the register as it stood on a date, or as it was known at an earlier moment.
+ */
 export function PastControl({ past, onChange, withDate = false }: Props) {
   const [open, setOpen] = useState(false)
   const isPast = past.date || past.knownAt
@@ -68,7 +70,7 @@ export function PastControl({ past, onChange, withDate = false }: Props) {
   )
 }
 
-/** A moment as the browser's field has it: by the clock of whoever looks. */
+/** A moment for a datetime-local field, in the browser's time zone. */
 const momentField = (knownAt: string) => {
   const at = new Date(knownAt)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)

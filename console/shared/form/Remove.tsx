@@ -6,21 +6,21 @@ import { Confirm } from './Confirm.tsx'
 
 type Props = {
   path: string
-  /** Which record: its id, as the operation names it. */
+  /** The id of the record, as the operation names it. */
   params: Record<string, number>
-  /** What it is, in words: "rate". */
+  /** The kind of record in words: "rate". */
   what: string
-  /** What is told once it is gone. */
+  /** The message shown after the deletion. */
   done: string
   onDone: () => void
-  /** Where it is not simply deleted: "Release". */
+  /** The action in words where it is not "Delete": "Release". */
   verb?: string
   button?: ButtonProps & { 'aria-label'?: string }
-  /** What follows from it. */
+  /** The consequences, in words. */
   children: ReactNode
 }
 
-/** Deletes a record, after saying what follows. */
+/** Deletes a record after telling the user the consequences. */
 export function Remove(props: Props) {
   const { path, params, what, done, onDone, verb = 'Delete', button, children } = props
   const [asked, setAsked] = useState(false)

@@ -12,9 +12,9 @@ type DecimalProps = Omit<TextInputProps, 'value' | 'onChange'> & {
 }
 
 /**
- * An exact figure, as text: what stands between thousands is dropped from what is sent, and from
- * what is seen once the field is left. Before that it may be the beginning of something else:
- * 1,234 of 1,2345, which is none.
+ * A field for an exact figure, as text. Thousands separators are removed from the value that is
+ * sent, and from the text once the field loses the focus. While the user types, the text may still
+ * become something else: 1,234 may be the start of 1,2345, which is not a figure.
  */
 export function DecimalField({ value, onChange, onBlur, ...props }: DecimalProps) {
   const [text, setText] = useState<string>()
@@ -39,8 +39,8 @@ export function DecimalField({ value, onChange, onBlur, ...props }: DecimalProps
 }
 
 /**
- * A year has four digits: the browser would take a fifth, and 26 for the year 26, in which a hold is
- * long over.
+ * Limits years to four digits: the browser would accept a fifth, and would read 26 as the year 26,
+ * in which a hold is long over.
  */
 export const years = { min: '1800-01-01', max: '9999-12-31' }
 
@@ -57,7 +57,7 @@ const numbered = ({ value, onChange, ...rest }: ChoiceProps) => ({
   onChange: (next: string | null) => onChange?.(next === null ? null : Number(next)),
 })
 
-/** One value of a lookup category. */
+/** A field for a value of a lookup category. */
 export function LookupField({ category, ...props }: ChoiceProps & { category: Category }) {
   const { options } = useLookups()
   return (
@@ -65,13 +65,13 @@ export function LookupField({ category, ...props }: ChoiceProps & { category: Ca
   )
 }
 
-/** A country or a state, by its code. */
+/** A field for a country or a state, by its code. */
 export function CodeField({ category, ...props }: SelectProps & { category: Category }) {
   const { codes } = useLookups()
   return <Select searchable clearable {...props} data={codes(category)} />
 }
 
-/** One class of the product. */
+/** A field for a class of the product. */
 export function ClassField({ onlyActive, ...props }: ChoiceProps & { onlyActive?: boolean }) {
   const data = useInvestments()
     .filter(({ isActive }) => !onlyActive || isActive)

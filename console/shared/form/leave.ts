@@ -2,8 +2,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
 /**
- * Goes to another page, from the one it was asked on: a late answer does not fetch away who has gone
- * on to something else meanwhile.
+ * Navigates only while the page that asked is still shown, so that a late answer does not pull away
+ * a user who has moved on.
  */
 export function useGo(): (to: string) => void {
   const navigate = useNavigate()
@@ -20,15 +20,16 @@ export function useGo(): (to: string) => void {
 }
 
 /**
- * Leaves a page whose form is saved. The form stands there until the other page does: for as long
- * it is saved, nobody is asked about it, and its button must not be there to be pressed again.
+ * Leaves a page after its form was saved. The form is still shown until the next page is; meanwhile
+ * it counts as saved, so that nothing asks about unsaved values and its button cannot be pressed
+ * again.
  */
 export function useLeave(): [saved: boolean, leave: (to: string) => void] {
   const go = useGo()
   const [saved, setSaved] = useState(false)
   const leave = (to: string) => {
     setSaved(true)
-    // After the guard has seen that there is nothing left to lose.
+    // Later, when the guard knows that nothing is left to lose.
     setTimeout(() => go(to))
   }
   return [saved, leave]

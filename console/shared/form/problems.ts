@@ -1,6 +1,6 @@
 import { RegistryError } from '../api/error.ts'
 
-/** A field of one of several records that are sent at once, the first of which is [0]. */
+/** A field of one of several records sent at once; the first record is [0]. */
 const place = /(^|\s)\[(\d+)\]\.(\w+)/g
 
 const lacking =
@@ -11,7 +11,7 @@ const taken =
   'This product is not there, or not yours to see any more: nothing is saved. Whoever keeps the ' +
   'users of this registry can give it to you.'
 
-/** What a program is to send where it insists, a person says in the form. */
+/** Rewords messages for people: the fields by which a program insists are part of the form. */
 export const forPeople = (message: string) =>
   message
     .replace(/: give investmentPrice, or say .*$/, '.')
@@ -23,7 +23,10 @@ export const forPeople = (message: string) =>
     .replace(/; again: true takes it once more\.$/, '.')
     .replaceAll(place, (_, before, index, field) => `${before}Line ${Number(index) + 1}: ${field}`)
 
-/** A refusal of records that stood in lines, beside lines that are none: by the lines’ numbers. */
+/**
+ * A refusal of records that were pasted as lines, with line numbers instead of record numbers: some
+ * lines held no record.
+ */
 export function inLines<E extends Error | null>(error: E, numbers: number[]): E | RegistryError {
   if (!(error instanceof RegistryError)) return error
   const { status, message, problems, requestID } = error
@@ -36,8 +39,8 @@ export function inLines<E extends Error | null>(error: E, numbers: number[]): E 
 }
 
 /**
- * Problems of an answer by the path of their field, as the form knows it: `a[0].b` is `a.0.b`. What
- * is wrong with one value of a list is told at the list, too, which may be one field of the form.
+ * The problems of an answer by the field path of the form: `a[0].b` is `a.0.b`. A problem with one
+ * value of a list is reported for the list as well, which may be a single field of the form.
  */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof RegistryError)) return {}

@@ -9,7 +9,7 @@ import type { Filter, Search } from './filters.ts'
 
 type Props = { filters: Filter[]; search: Search; onChange: (search: Search) => void }
 
-/** The filters in force, each a chip that can be changed or taken away, and a menu of the others. */
+/** The active filters as chips that can be changed or removed, and a menu of the other filters. */
 export function Chips({ filters, search, onChange }: Props) {
   const [fresh, setFresh] = useState<string>()
   const menu = useRef<HTMLButtonElement>(null)
@@ -75,10 +75,12 @@ export function Chips({ filters, search, onChange }: Props) {
   )
 }
 
-/** As long as what was closed takes to fade. */
+/** The time a closed popover takes to fade out. */
 const fadedMs = 200
 
-/** Where what had the focus is gone, it goes here, and not to the beginning of the page. */
+/**
+ * When the focused element has disappeared, moves the focus here and not to the top of the page.
+ */
 const findAgain = ({ current }: RefObject<HTMLElement | null>) =>
   setTimeout(() => document.activeElement === document.body && current?.focus(), fadedMs)
 

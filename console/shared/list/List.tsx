@@ -25,14 +25,14 @@ type Props<Row> = {
   label: string
   columns: Column<Row>[]
   rows: Rows<Row>
-  /** Where a row leads; its first cell is the link. */
+  /** The page that a row links to; its first cell is the link. */
   to?: (row: Row) => LinkProps
-  /** Or what opens when it is pressed. */
+  /** What happens when a row is pressed, instead of a link. */
   onOpen?: (row: Row) => void
   empty: ReactNode
-  /** What the list was read by. */
+  /** The parameters that the list was read with. */
   params?: Params
-  /** Chosen rows, where one does something with several. */
+  /** The chosen rows, for lists with actions on several rows. */
   chosen?: Chosen<Row>
 }
 
@@ -40,17 +40,17 @@ export type Chosen<Row> = {
   has: (row: Row) => boolean
   toggle: (row: Row) => void
   can: (row: Row) => boolean
-  /** Whether any is; and what chooses all of the list, by the filters in force, or none. */
+  /** Whether any row is chosen; `toggleAll` chooses all rows that match the filters, or none. */
   some?: boolean
   toggleAll?: (params: Params) => void
 }
 
 const rowHeight = 40
 const headHeight = 38
-/** Lines above and below, and room for a bar to scroll sideways by. */
+/** The borders above and below, and room for a horizontal scrollbar. */
 const edges = 14
 
-/** A table of any length: only the rows in view are in the page, and only their data is fetched. */
+/** A table of any length: only the rows in view are rendered, and only their data is fetched. */
 export function List<Row>(props: Props<Row>) {
   const { label, columns, rows, to, onOpen, empty, chosen, params = {} } = props
   const scroller = useRef<HTMLDivElement>(null)
@@ -69,7 +69,7 @@ export function List<Row>(props: Props<Row>) {
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
   useEffect(() => rows.look(first, last), [rows.look, first, last])
-  // As far down as it was left, once it is as long as it was.
+  // Scrolls to where the list was left, once its length is known.
   const isKnown = rows.total !== undefined
   useLayoutEffect(() => {
     if (isKnown && top > 0) scroller.current?.scrollTo({ top })
@@ -94,9 +94,10 @@ export function List<Row>(props: Props<Row>) {
         aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
         onKeyDown={moveByArrows}
         onScroll={({ currentTarget }) => isKnown && leaveAt(place, currentTarget.scrollTop)}
-        // One list's place is no other's.
+        // Each list has its own scroll position.
         data-scroll-restoration-id={place}
-        // Rows that lead nowhere take no focus, so whoever has no mouse scrolls from here.
+        // Rows without a link take no focus, so the list itself does: users without a mouse scroll
+        // it by keyboard.
         {...(!to && !onOpen && { tabIndex: 0 })}
       >
         <div className={classes.head} role="row" aria-rowindex={1} style={grid}>
@@ -148,7 +149,10 @@ export function List<Row>(props: Props<Row>) {
   )
 }
 
-/** Columns grow with the figures that come into view, and stay so: scrolling does not move them. */
+/**
+ * Columns widen as longer figures come into view and keep that width, so that scrolling does not
+ * move them.
+ */
 function useLongest<Row>(columns: Column<Row>[], items: { index: number }[], rows: Rows<Row>) {
   const longest = useRef(new Map<string, number>()).current
   const inView = items.map(({ index }) => rows.at(index)).filter((row) => row !== undefined)
@@ -161,7 +165,7 @@ const shown = <Row,>(column: Column<Row>, row: Row) => column.cell?.(row) ?? col
 
 type LeadProps<Row> = Pick<Props<Row>, 'to' | 'onOpen'> & { row: Row; column: Column<Row> }
 
-/** The first cell: the link of the whole row. */
+/** The first cell of a row, which is the link of the whole row. */
 function Lead<Row>({ row, column, to, onOpen }: LeadProps<Row>) {
   const may = useMay()
   const content = shown(column, row) || '(no name)'
@@ -225,7 +229,7 @@ const Waiting = ({ index, columns, style }: WaitingProps) => (
   </div>
 )
 
-/** Up and down go from row to row. */
+/** The arrow keys, j and k move the focus from row to row. */
 function moveByArrows(event: KeyboardEvent<HTMLDivElement>) {
   const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key]
   if (!step || !(event.target as HTMLElement).matches('[data-row]')) return

@@ -14,7 +14,7 @@ import { Toolbar } from './Toolbar.tsx'
 import { useRows } from './use-rows.ts'
 
 export type ListViewProps<Row> = {
-  /** The list's name in the browser's memory and in file names. */
+  /** The name of the list in browser storage and in file names. */
   id: string
   label: string
   path: string
@@ -27,7 +27,7 @@ export type ListViewProps<Row> = {
   chosen?: Chosen<Row>
 }
 
-/** A list read of the API with its filters in the URL. */
+/** A list of the API with its filters in the address. */
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { id, label, path, filters, columns, to, onOpen, empty, chosen } = props
   const search = readSearch(useSearch({ strict: false }))
@@ -46,7 +46,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
     setIds(next)
     remember(`columns.${id}`, next)
   }
-  // Nothing at all, and no filter that hides it: the empty state stands alone.
+  // The list is empty although no filter is set: show only the empty state.
   const isBare = rows.total === 0 && Object.keys(paramsOf(filters, search)).length === 0
   const list = (
     <List
@@ -77,7 +77,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   )
 }
 
-/** There may be rows, but none that the filters let through. */
+/** Shown when rows may exist but none match the filters. */
 const Hidden = ({ onClear }: { onClear: () => void }) => (
   <Empty title="Nothing like this">
     The filters leave nothing.

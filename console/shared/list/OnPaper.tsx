@@ -4,14 +4,16 @@ import classes from './list.module.css'
 
 type Props<Row> = {
   columns: Column<Row>[]
-  /** All rows, or as many as are printed; none where the browser prints by itself. */
+  /**
+   * All rows, or as many as are printed; undefined where the browser's own print command was used.
+   */
   rows: Row[] | undefined
   total: number | undefined
-  /** How many rows stand in the list itself. */
+  /** The number of rows rendered in the list itself. */
   inView: number
 }
 
-/** A list as it is printed: a plain table, whose head stands on every sheet. */
+/** A list for printing: a plain table whose head repeats on every page. */
 export function OnPaper<Row>({ columns, rows, total = 0, inView }: Props<Row>) {
   const left = total - (rows?.length ?? inView)
   return (
@@ -36,7 +38,7 @@ export function OnPaper<Row>({ columns, rows, total = 0, inView }: Props<Row>) {
           </thead>
           <tbody>
             {rows.map((row, i) => (
-              // Rows on paper neither move nor go.
+              // Printed rows are neither reordered nor removed.
               <tr key={String(i)}>
                 {columns.map(({ id, right, text }) => (
                   <td key={id} className={right ? 'num' : undefined}>

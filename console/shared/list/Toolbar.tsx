@@ -21,7 +21,7 @@ type Props<Row> = {
   order: 'asc' | 'desc'
 }
 
-/** What every list offers beside its filters: order, columns, saved views, the view as a file. */
+/** The tools of every list besides its filters: order, columns, saved views, and CSV export. */
 export function Toolbar<Row>(props: Props<Row>) {
   return (
     <Group gap={4}>
@@ -54,7 +54,7 @@ const Tool = ({
   </Tooltip>
 )
 
-/** The order of the register: by when records came. It stands in the address like a filter. */
+/** The order by when records were created; it is stored in the address like a filter. */
 function Order<Row>({ order, search, onSearch }: Props<Row>) {
   const next = order === 'desc' ? 'asc' : 'desc'
   return (

@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 export type Column<Row> = {
   id: string
   title: string
-  /** The text of the cell: what is copied, exported and shown, unless `cell` shows more. */
+  /** The text of the cell, which is copied, exported and, unless `cell` is given, shown. */
   text: (row: Row) => string
   cell?: (row: Row) => ReactNode
-  /** Figures stand right. */
+  /** Aligns figures to the right. */
   right?: boolean
-  /** As CSS has it in a grid: 120px, minmax(160px, 2fr). */
+  /** A CSS grid track: 120px, minmax(160px, 2fr). */
   width?: string
-  /** Not shown until somebody chooses it. */
+  /** Hidden until the user chooses it. */
   spare?: boolean
 }
 
@@ -18,15 +18,15 @@ const usual = 'minmax(96px, 1fr)'
 const gap = 12
 const edges = 32
 
-/** The most that one character of a figure takes, in the letters of a row. */
+/** The widest character of a figure in pixels, at the font size of a row. */
 const ofFigure = 8.5
 
-/** How many characters the longest figure has that was seen in a column, by its id. */
+/** The length of the longest figure seen in each column, by column id. */
 export type Longest = ReadonlyMap<string, number>
 
 /**
- * The columns as a grid, and the least width at which no row is narrower than another. Names may
- * be cut, figures never: their columns are as wide as the longest.
+ * The columns as a CSS grid, and the least width at which all rows stay equally wide. Names may be
+ * cut off but figures never, so figure columns are as wide as their longest figure.
  */
 export function gridOf<Row>(columns: Column<Row>[], longest: Longest, before = 0) {
   const widths = columns.map(({ id, width = usual }) => {
@@ -41,7 +41,7 @@ export function gridOf<Row>(columns: Column<Row>[], longest: Longest, before = 0
   }
 }
 
-/** A choice of this browser's, by list: which columns, which saved views. */
+/** A choice stored in this browser for a list: its columns, its saved views. */
 export function remembered<T>(key: string, fallback: T): T {
   try {
     return JSON.parse(localStorage.getItem(`registry.${key}`) ?? '') as T

@@ -3,13 +3,13 @@ import type { Params } from '../api/client.ts'
 import { pagesOf } from '../api/pages.ts'
 import type { Column } from './columns.ts'
 
-/** A cell that begins like a formula is made harmless, as the service's own CSV does. */
+/** Escapes cells that begin like a formula, as the CSV files of the service do. */
 const cell = (text: string) => {
   const safe = harmless(text)
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Every row of a view, as CSV with the columns in view. */
+/** All rows of a view as CSV, with the visible columns. */
 export async function csvOf<Row>(
   path: string,
   params: Params,
@@ -24,7 +24,7 @@ export async function csvOf<Row>(
   return new Blob([`\uFEFF${lines.join('\r\n')}\r\n`], { type: 'text/csv' })
 }
 
-/** Figures without what makes them readable, so that a spreadsheet takes them as figures. */
+/** Removes thousands separators and typographic minus signs, so that spreadsheets read figures. */
 const raw = (text: string) =>
   /^−?[\d,]+(\.\d+)?$/.test(text) ? text.replaceAll(',', '').replace('−', '-') : text
 

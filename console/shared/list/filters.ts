@@ -1,10 +1,12 @@
 import type { Category } from '../api/lookups.ts'
 import { beginOf } from '../format.ts'
 
-/** One filter of a list read; its key is the parameter's own name, which also stands in the URL. */
+/** A filter of a list; its key is the parameter name in the API and in the address. */
 export type Filter = { key: string; label: string } & (
   | { kind: 'text' | 'date' }
-  /** A day of whoever looks, of records that have a moment: from when it begins. */
+  /**
+   * A date in the browser's time zone for records with a moment: from the beginning of that day.
+   */
   | { kind: 'moment' }
   | { kind: 'lookup'; category: Category }
   | { kind: 'choice'; options: { value: string; label: string }[] }
@@ -12,7 +14,7 @@ export type Filter = { key: string; label: string } & (
 
 export type Search = Record<string, string>
 
-/** The parameters of a request that stand in the URL. */
+/** The request parameters that the address holds. */
 export const paramsOf = (filters: Filter[], search: Search): Search =>
   Object.fromEntries(
     filters.flatMap(({ key, kind }) => {
@@ -21,7 +23,7 @@ export const paramsOf = (filters: Filter[], search: Search): Search =>
     }),
   )
 
-/** What a URL may hold: texts, nothing else. */
+/** Reduces search parameters to texts, which is all that an address can hold. */
 export const readSearch = (given: Record<string, unknown>): Search =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) =>

@@ -2,25 +2,27 @@ import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Rows } from './use-rows.ts'
 
-/** A hundred sheets: who wants more takes the CSV. */
+/** About a hundred sheets; longer lists are for CSV export. */
 const most = 5000
 
-/** The lists of the page, each of which fetches its rows when the page is printed. */
+/** The lists on the page; each function fetches the rows of one list for printing. */
 const lists = new Set<() => Promise<void>>()
 
-/** Prints the page, its lists as long as they are: of themselves they hold the rows in view alone. */
+/** Prints the page with the whole of its lists, which on screen hold only the rows in view. */
 export async function printPage() {
   await Promise.all([...lists].map((prepare) => prepare()))
   window.print()
 }
 
-/** All rows, where they are in the page already; the browser's own menu waits for no other. */
+/**
+ * All rows, if they are loaded already: the browser's own print command does not wait for fetching.
+ */
 function presentOf<Row>({ total, at }: Rows<Row>): Row[] | undefined {
   const rows = Array.from({ length: total ?? 0 }, (_, i) => at(i))
   return rows.every((row) => row !== undefined) ? rows : undefined
 }
 
-/** The rows of a list for as long as it is printed. */
+/** The rows to print of a list, while it is printed. */
 export function usePaper<Row>(rows: Rows<Row>): Row[] | undefined {
   const [paper, setPaper] = useState<Row[]>()
   const latest = useRef(rows)
@@ -28,7 +30,7 @@ export function usePaper<Row>(rows: Rows<Row>): Row[] | undefined {
     latest.current = rows
   })
   useEffect(() => {
-    // What is printed is what stands in the page right after.
+    // Rendered at once, since the browser prints the page as it is right after this.
     const print = (all: Row[] | undefined) => flushSync(() => setPaper((before) => before ?? all))
     const prepare = async () => print(await latest.current.all(most))
     const byMenu = () => print(presentOf(latest.current))

@@ -1,6 +1,6 @@
 /**
- * Where lists were left, for as long as this tab of the browser is there: by the whole address how
- * far one had scrolled, and by the path the address with the filters that were last in force.
+ * Where the user left lists, kept while the browser tab exists: the scroll position by full
+ * address, and the last address with filters by path.
  */
 type Left = { tops: [list: string, top: number][]; addresses: [path: string, address: string][] }
 
@@ -26,15 +26,15 @@ addEventListener('pagehide', () => {
 
 const inConsole = (address: string) => address.replace(/^\/console(?=\/)/, '')
 
-/** The address in view. */
+/** The current address within the console. */
 export const here = () => inConsole(window.location.pathname + window.location.search)
 
-/** How far a list was scrolled when it was left. */
+/** The scroll position of a list when it was left. */
 export const topOf = (list: string) => tops.get(list) ?? 0
 export const leaveAt = (list: string, top: number) => void tops.set(list, top)
 
-/** The list in view, with its filters: where the way back from its records leads. */
+/** Remembers the current list with its filters, so that the link back from a record leads there. */
 export const visited = () => void addresses.set(inConsole(window.location.pathname), here())
 
-/** A list's address as it was last looked at. */
+/** The last address of a list, with its filters. */
 export const lastOf = (path: string) => addresses.get(path) ?? path

@@ -5,37 +5,43 @@ import type { Envelope } from '../api/error.ts'
 import { pagesOf } from '../api/pages.ts'
 import { atOnce } from '../api/session.ts'
 
-/** Rows fetched at a time: more than a tall screen shows, and yet one short answer. */
+/** Rows fetched at a time: more than a tall screen shows, and still a short answer. */
 const usualSize = 100
-/** A page is asked for this many rows before it comes into view. */
+/** A page is fetched this many rows before it comes into view. */
 const ahead = 40
-/** Up to so many rows each page tells how many there are: of longer lists that would take long. */
+/**
+ * For lists up to this length every page reads the total as well; for longer lists counting is
+ * slow.
+ */
 const countedMost = 10_000
-/** Pages out of view are kept for a way back, and not for as long as a whole list is scrolled. */
+/**
+ * Milliseconds to keep pages out of view: long enough to scroll back, shorter than a scroll through
+ * the whole list.
+ */
 const keptFor = 60_000
 
 export type Rows<Row> = {
-  /** How many rows there are; until that is known, a page of them is waited for. */
+  /** The number of rows; until it is known, the size of one page. */
   count: number
   /** Known once the first page is there. */
   total: number | undefined
   at: (index: number) => Row | undefined
-  /** Tells which rows are looked at; their pages are fetched. */
+  /** Reports the rows in view, whose pages are then fetched. */
   look: (first: number, last: number) => void
-  /** Every row, up to so many. */
+  /** All rows, up to a limit. */
   all: (most: number) => Promise<Row[]>
   error: Error | null
   retry: () => void
 }
 
-/** The pages of a list read that are looked at; the others are not fetched. */
+/** The rows of a list; only pages in view are fetched. */
 export function useRows<Row>(path: string, params: Params): Rows<Row> {
   const pageSize = atOnce(usualSize)
   const [looked, setLooked] = useState({ first: 0, last: 0 })
   const from = Math.floor(looked.first / pageSize)
   const until = Math.floor(looked.last / pageSize)
   const inView = Array.from({ length: until - from + 1 }, (_, i) => from + i)
-  // The first page is always one of them: it also tells how many rows there are in all.
+  // The first page is always read, since it also returns the total number of rows.
   const pages = [...new Set([0, ...inView])]
   const client = useQueryClient()
   const isCounted = () => {
@@ -79,13 +85,13 @@ export function useRows<Row>(path: string, params: Params): Rows<Row> {
   }
 }
 
-/** As often as pages are read again: in vain, rows that look alike are two all the same. */
+/** The most re-reads: after these, rows that still look alike are taken to be different rows. */
 const mostTimes = 3
 
 /**
- * A row that others add on top moves all others on, so that a page that is read after it begins
- * with rows of the page before; one that they take away leaves a row out between two pages, and
- * nothing at the end. Where pages are of different moments they are read again, all of them.
+ * Keeps the pages consistent. A row added at the top shifts all others, so a page read later
+ * repeats rows of the page before; a removed row leaves a gap between two pages, or one row too few
+ * at the end. When pages were read at different moments, all of them are read again.
  */
 function useSameMoment<Row>(
   queryKey: unknown[],

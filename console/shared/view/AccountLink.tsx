@@ -4,7 +4,7 @@ import { PageLink } from './PageLink.tsx'
 
 type Props = { number: string | null; children?: ReactNode }
 
-/** Leads from an account to whose it is, where only its number is known. */
+/** Links an account to its investor where only the account number is known. */
 export function AccountLink({ number, children = number }: Props) {
   const { slug } = useProduct()
   const filter = new URLSearchParams({ 'AccountNumber.contains': number ?? '' })

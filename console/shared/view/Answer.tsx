@@ -5,11 +5,11 @@ import { Loading } from './Page.tsx'
 
 type Props<T> = { of: UseQueryResult<T>; children: (data: T) => ReactNode }
 
-/** A part of a page, once what it tells is read: before that it is not nothing. */
+/** Renders part of a page once its data is read; before that it must not look empty. */
 export function Answer<T>({ of: { data, error, refetch }, children }: Props<T>) {
   if (data !== undefined) return children(data)
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Loading />
 }
 
-/** What stands for a figure that is not known. */
+/** The text for a figure that is not known. */
 export const unread = ({ isError }: { isError: boolean }) => (isError ? 'could not be read' : '…')

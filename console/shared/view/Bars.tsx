@@ -2,7 +2,7 @@ import classes from './chart.module.css'
 
 export type Pair = { label: string; up: string; down: string }
 
-/** A picture may be a hair off, so here a decimal becomes a number. */
+/** A picture may be slightly inexact, so here a decimal becomes a number. */
 const size = (value: string) => Math.abs(Number.parseFloat(value))
 
 type Props = {
@@ -16,7 +16,7 @@ const width = 800
 const tall = 130
 const middle = tall / 2
 
-/** What came in stands above the line, what went out below it, month by month. */
+/** Monthly bars: money in above the line, money out below it. */
 export function Bars({ title, pairs, format, names }: Props) {
   const most = Math.max(...pairs.flatMap(({ up, down }) => [size(up), size(down)]), 1)
   const step = width / Math.max(pairs.length, 1)

@@ -7,7 +7,7 @@ const most = 200
 const words = (value: unknown) =>
   value === null || value === undefined || value === '' ? '—' : String(value)
 
-/** What an audit record says was changed: before and after where it knows both. */
+/** The changes in an audit record, with values before and after where it has both. */
 export function Changes({ changes }: { changes: unknown }) {
   const rows = changedFields(changes)
   if (rows.length === 0) return <span className="quiet">Nothing more is recorded.</span>

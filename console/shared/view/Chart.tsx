@@ -3,14 +3,16 @@ import classes from './chart.module.css'
 
 export type Point = { label: string; value: string }
 
-/** A picture may be a hair off, so here, and only here, a decimal becomes a number. */
+/** A picture may be slightly inexact, so here a decimal becomes a number. */
 const height = (value: string) => Number.parseFloat(value)
 
 type Props = { title: string; points: Point[]; format: (value: string) => string; tall?: number }
 
 const width = 800
 
-/** A line over time. What it shows is also told in words, first and last and both ends. */
+/**
+ * A line chart over time. Its text alternative and its caption give the first and the last value.
+ */
 export function LineChart({ title, points, format, tall = 180 }: Props) {
   const id = useId()
   const first = points[0]

@@ -3,7 +3,7 @@ import { useInvestments, useProduct } from '../api/products.ts'
 import { useMay } from '../permission.ts'
 import { PageLink } from './PageLink.tsx'
 
-/** What to do first: where the product has no class yet, that comes before anything else. */
+/** Asks to create a class first where the product has none yet. */
 export function ClassFirst({ children }: { children: ReactNode }) {
   const { slug } = useProduct()
   const may = useMay()

@@ -4,7 +4,7 @@ import classes from './facts.module.css'
 
 export type Fact = [label: string, value: ReactNode]
 
-/** Names and values, in as many columns as fit; what is not known is left out. */
+/** Labels and values in as many columns as fit; empty values are left out. */
 export const Facts = ({ facts }: { facts: Fact[] }) => (
   <dl className={classes.facts}>
     {facts

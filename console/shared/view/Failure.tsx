@@ -10,19 +10,21 @@ const wordsOf = (error: unknown) =>
 
 type Props = { error: unknown; retry?: () => void }
 
-/** Under the head of the page, where it is seen. */
+/** Room for the page head, so that the message is not hidden under it. */
 const scrollMarginTop = 64
 
-/** What was pressed stands at the end of a form, and what is wrong with it above: it is shown. */
+/**
+ * Scrolls a message into view: the pressed button is at the end of a form, the message above it.
+ */
 export const inView = {
   ref: (alert: HTMLElement | null) => alert?.scrollIntoView({ block: 'nearest' }),
   style: { scrollMarginTop },
 }
 
-/** What happened and what to do, with the number our people find it by. */
+/** An error with advice, and the request id by which operators find it. */
 export function Failure({ error, retry }: Props) {
   const requestID = requestOf(error)
-  // What was only to be read does not move the page.
+  // A failed read does not scroll the page.
   const shown = retry ? {} : inView
   return (
     <Alert color="red" variant="light" icon={<Icon name="alert" />} role="alert" {...shown}>
@@ -59,6 +61,6 @@ export const tellDone = (message: string) =>
     color: 'registry',
     message: forPeople(message),
     icon: <Icon name="check" size={16} />,
-    autoClose: 8_000, // to be read by who looks elsewhere when it comes
+    autoClose: 8_000, // long enough for a user who is looking elsewhere
     closeButtonProps,
   })

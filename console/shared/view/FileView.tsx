@@ -9,8 +9,8 @@ const typeOf = ({ type }: Blob) => type.split(';')[0]?.trim().toLowerCase() ?? '
 type Props = { blob: Blob; name: string }
 
 /**
- * A picture or a PDF in the page, from memory. No other kind is shown: what is somebody's file must
- * not become a page of ours.
+ * Shows a picture or a PDF from memory. Other types are never shown: an uploaded file must not
+ * become a page of this origin.
  */
 export function FileView({ blob, name }: Props) {
   const [url, setUrl] = useState<string>()

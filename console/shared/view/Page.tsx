@@ -6,18 +6,18 @@ import { lastOf } from '../list/places.ts'
 
 type Props = {
   title: string
-  /** What stands beside the title: a state, a count. */
+  /** Shown beside the title: a state, a count. */
   aside?: ReactNode
-  /** The list it is of; the link leads to it as it was left. */
+  /** The list that the page belongs to; the link leads to it as it was left. */
   back?: { to: string; label: string }
-  /** What one does here; the main action last. */
+  /** The actions of the page; the main action last. */
   actions?: ReactNode
   children: ReactNode
   /** Text and forms are narrower than tables. */
   narrow?: boolean
 }
 
-/** Every page: its name, what one can do, and the content. */
+/** The layout of every page: title, actions and content. */
 export function Page({ title, aside, back, actions, children, narrow }: Props) {
   useEffect(() => {
     document.title = `${title} · Registry`
@@ -64,7 +64,7 @@ export const Card = ({ title, actions, children, padded = true }: CardProps) => 
   </Box>
 )
 
-/** Says what is not there yet, and what to do first. */
+/** An empty state: what is missing, and what to do first. */
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <Stack align="center" gap={6} py={40} px="md" ta="center">
     <Text fw={600}>{title}</Text>
@@ -76,7 +76,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 
 type MissingProps = { title: string; children: ReactNode; back?: { to: string; label: string } }
 
-/** A page of something that is not there, or not to be seen: what it was, and the way back. */
+/** A page for a record that does not exist or may not be seen, with the way back. */
 export const Missing = ({ title, children, back }: MissingProps) => (
   <Page title={title} {...(back && { back })} narrow>
     <div className="card">

@@ -7,7 +7,7 @@ import { useMay } from '../permission.ts'
 
 type Props = AnchorProps & { to: string; children: ReactNode; 'aria-label'?: string }
 
-/** Leads to a page by its address; to who may not see that page it is words alone. */
+/** A link to a page; only its text for users who may not see that page. */
 export function PageLink({ to, children, ...anchor }: Props) {
   const may = useMay()
   if (!may(neededAt(to))) return children

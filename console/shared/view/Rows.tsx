@@ -7,11 +7,11 @@ export type RowsProps<Row> = {
   columns: Column<Row>[]
   rows: Row[]
   keyOf: (row: Row) => string | number
-  /** Under the columns: totals. */
+  /** Totals below the columns. */
   foot?: ReactNode[]
 }
 
-/** Where it is wider than the screen, who has no mouse scrolls it, too. */
+/** Makes a table that is wider than the screen scrollable by keyboard. */
 function useScrolls(label: string) {
   const ref = useRef<HTMLDivElement>(null)
   const [scrolls, setScrolls] = useState(false)
@@ -19,7 +19,8 @@ function useScrolls(label: string) {
     const box = ref.current
     if (!box) return
     const seen = new ResizeObserver(() => setScrolls(box.scrollWidth > box.clientWidth))
-    // The table itself grows, and not what it stands in, with a text that comes later.
+    // Observe the table as well: a text that arrives later widens the table and not the box around
+    // it.
     for (const one of [box, ...box.querySelectorAll('table')]) seen.observe(one)
     return () => seen.disconnect()
   }, [])
@@ -56,7 +57,7 @@ export const Rows = <Row,>({ label, columns, rows, keyOf, foot }: RowsProps<Row>
               <Table.Td
                 key={column.id}
                 className={column.right ? 'num' : undefined}
-                // What a row is called may break; figures and dates never do.
+                // The name of a row may wrap; figures and dates never do.
                 {...(i === 0 && { miw: 120, style: { whiteSpace: 'normal' } })}
               >
                 {column.cell?.(row) ?? column.text(row)}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { type Category, useLookups } from '../api/lookups.ts'
 import classes from './status.module.css'
 
-/** Good is settled, waits is for somebody to act on, wrong went wrong, moves is under way. */
+/** good: settled; waits: somebody must act; wrong: failed; moves: under way. */
 export type Tone = 'good' | 'waits' | 'wrong' | 'moves' | 'over'
 
 const tones: Partial<Record<Category, Record<number, Tone>>> = {

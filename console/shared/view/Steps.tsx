@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks'
 
 type Step = { label: string; description: string }
 
-/** How far something has come: side by side, or under each other where the screen is narrow. */
+/** The progress through steps, side by side, or below each other on a narrow screen. */
 export function Steps({ active, steps }: { active: number; steps: Step[] }) {
   const isNarrow = useMediaQuery('(max-width: 700px)')
   return (

@@ -1,4 +1,4 @@
-/** A field that a change touches: what it was, where that is known, and what it is. */
+/** A changed field with its value before, where known, and after. */
 export type Changed = { field: string; before: unknown; after: unknown }
 
 type Pair = { from: unknown; to: unknown }
@@ -13,7 +13,7 @@ const isNone = (value: unknown) => value === null || value === undefined || valu
 
 type Inner = { key: string; label: string; item: unknown }
 
-/** What stands inside a value: what it is called, and the key that both versions know it by. */
+/** An entry of a value: its label, and the key that identifies it in both versions. */
 function inside(value: unknown): Inner[] {
   if (!isObject(value)) return []
   const isList = Array.isArray(value)
@@ -24,13 +24,16 @@ function inside(value: unknown): Inner[] {
   }))
 }
 
-/** The first field of a stored record is its own id: that says which of a list it is. */
+/** The first field of a stored record is its own id, which identifies it within a list. */
 function keyOf(item: unknown, place: string): string {
   const id = isObject(item) ? Object.values(item)[0] : undefined
   return typeof id === 'number' ? `#${id}` : place
 }
 
-/** A person may be listed twice, as director and as shareholder: the second goes by its place. */
+/**
+ * A person may be listed twice, as director and as shareholder; the second entry is keyed by its
+ * position.
+ */
 function byKey(value: unknown): Map<string, Inner> {
   const found = new Map<string, Inner>()
   for (const one of inside(value))
@@ -40,7 +43,7 @@ function byKey(value: unknown): Map<string, Inner> {
 
 const below = (path: string, label: string) => (path ? `${path} ${label}` : label)
 
-/** Where two versions differ: of lists and records only the fields that do. */
+/** The differences between two versions; of lists and records only the fields that differ. */
 function between(from: unknown, to: unknown, path: string): Changed[] {
   if (!isObject(from) && !isObject(to)) {
     const isSame = isNone(from) ? isNone(to) : String(from) === String(to)
@@ -49,24 +52,24 @@ function between(from: unknown, to: unknown, path: string): Changed[] {
   const [then, now] = [byKey(from), byKey(to)]
   return [...new Set([...now.keys(), ...then.keys()])].flatMap((key) => {
     const [was, is] = [then.get(key), now.get(key)]
-    // Of a list, the place that it had is another's by now.
+    // The position that a removed entry had may now belong to another entry.
     const gone = Array.isArray(from) ? `${was?.label} (removed)` : key
     return between(was?.item, is?.item, below(path, is?.label ?? gone))
   })
 }
 
-/** The fields of what an audit record or an approval says was changed. */
+/** The changed fields of an audit record or an approval. */
 export function changedFields(changes: unknown, path = ''): Changed[] {
   if (isPair(changes)) return between(changes.from, changes.to, path)
   if (!isObject(changes))
     return isNone(changes) ? [] : [{ field: path, before: undefined, after: changes }]
-  // What was approved stands inside the record of its approval.
+  // The approved change is nested inside the record of its approval.
   return inside(changes).flatMap(({ label, item }) =>
     changedFields(item, label === 'changes' ? path : below(path, label)),
   )
 }
 
-/** accounts 1 drpTypeID is "Accounts 1 drp type". */
+/** "accounts 1 drpTypeID" is "Accounts 1 drp type". */
 export const fieldName = (field: string) => {
   const text = field
     .replaceAll(/ID\b/g, '')

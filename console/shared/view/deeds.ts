@@ -1,4 +1,4 @@
-/** What people call the operations of the API; the others are told by their names. */
+/** The names that people use for operations of the API; other operations keep their own names. */
 const special: Record<string, string> = {
   'first start': 'First start',
   'POST /User/Login': 'Signed in',

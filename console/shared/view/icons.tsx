@@ -1,4 +1,6 @@
-/** Our few signs, as strokes: twenty of them weigh less than a library's index. */
+/**
+ * The few icons of the console as stroke paths: twenty of them are smaller than a library's index.
+ */
 const paths = {
   overview: 'M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-3H4zM14 7h6V4h-6z',
   investors:

@@ -7,11 +7,11 @@ import { invalid, Refusal } from '../../platform/refusal.ts'
 export type Place = { xid: string; id: string }
 
 export type Feed = {
-  /** Which feed this is: one that was begun anew has other transaction numbers. */
+  /** Identifies the feed; a feed begun anew has another epoch and other transaction numbers. */
   epoch: string
   /** The last place that was swept away. */
   swept: Place
-  /** Every transaction below it has ended: nothing can appear before it any more. */
+  /** Every transaction with a lower number has ended, so no event can appear before it any more. */
   horizon: string
   /** No transaction has a number this high yet. */
   future: string
@@ -19,7 +19,7 @@ export type Feed = {
 
 export const cursorOf = (epoch: string, { xid, id }: Place) => `${epoch}.${xid}.${id}`
 
-/** Where everything that has happened is over: what is not yet seen comes after. */
+/** The head of the feed: events that cannot be seen yet will come after this place. */
 export const head = ({ horizon }: Feed): Place => ({ xid: horizon, id: '0' })
 
 export function placeOf(cursor: string, feed: Feed): Place {
@@ -33,7 +33,7 @@ export function placeOf(cursor: string, feed: Feed): Place {
   return place
 }
 
-/** What lay between a swept cursor and now cannot be told any more. */
+/** Refuses a cursor before the last swept place, since the events between the two are gone. */
 export function refuseSwept(place: Place, { swept }: Feed) {
   if (compare(place, swept) < 0) throw gone('The events after the cursor are not kept any more.')
 }

@@ -8,15 +8,15 @@ import { type News, newsFrom } from './news.ts'
 import type { EventQuery } from './schema.ts'
 import { ownOf, placeAfter, readAfter, readFeed } from './sql.ts'
 
-/** Those who wait hold no connection, only a little memory each. */
+/** The most callers that may wait: each holds no database connection, only a little memory. */
 const mostWaiting = 1000
 
 export type Follow = (handle: Sql, actor: Actor, query: EventQuery) => Promise<Answer>
 
-/** Who somebody is by now; refuses them where their session or key has ended. */
+/** Reads the present rights of a caller; refuses a caller whose session or API key has ended. */
 export type Present = (handle: Sql, actor: Actor) => Promise<Actor>
 
-/** Reads the feed; with Wait, holds the answer until there is something in it. */
+/** Reads the feed; with Wait, holds the answer until there is an event in it. */
 export function followerOf(bell: Bell, stopping: AbortSignal, present: Present): Follow {
   const news = newsFrom(bell)
   let waiting = 0
@@ -30,7 +30,7 @@ export function followerOf(bell: Bell, stopping: AbortSignal, present: Present):
       throw tryLater(503, 'busy', 'Too many callers wait for events; try again shortly.', 5)
     waiting++
     const over = ended(Wait * 1000, stopping)
-    // What is taken from somebody while they wait is taken at once.
+    // Rights are read again after each wait, so that a right taken away takes effect at once.
     const askAgain = async () => ({
       own: ownOf(mayHear(await present(handle, actor)), query),
       size,
@@ -69,7 +69,7 @@ async function wait(news: News, handle: Sql, asking: Asking, from: Place, over: 
 
 type Over = { promise: Promise<void>; isOver: () => boolean; end: () => void }
 
-/** The end of waiting: after a while, or when the service stops. */
+/** The end of a wait: after the given time, or when the service stops. */
 function ended(milliseconds: number, stopping: AbortSignal): Over {
   let isOver = stopping.aborted
   let end = () => {}

@@ -5,15 +5,15 @@ import { type Own, readFeed, readKinds } from './sql.ts'
 
 type Waiter = { own: Own; wake: () => void }
 
-/** Tells those who wait that there is something for them. */
+/** Wakes callers that wait when there are new events for them. */
 export type News = {
-  /** Begins to listen; what is committed from then on is heard. */
+  /** Begins to listen; every commit from then on is noticed. */
   listen(handle: Sql, own: Own): Promise<{ heard: Promise<void>; leave: () => void }>
 }
 
 /**
- * One look at what is new for all who wait on this node, however many they are: at every ring, and
- * only while somebody waits.
+ * One SQL query for new events serves all callers that wait on this node, however many they are. It
+ * runs at every ring of the bell, and only while a caller waits.
  */
 export function newsFrom(bell: Bell): News {
   const waiters = new Set<Waiter>()
@@ -25,7 +25,7 @@ export function newsFrom(bell: Bell): News {
 
   async function begin(handle: Sql) {
     const place = head(await readFeed(handle))
-    // Without a database those who wait find out for themselves.
+    // If the database fails, wake all callers: each finds out by its own query.
     void look(handle, place).catch(wakeAll).finally(end)
   }
   const end = () => {
@@ -35,7 +35,8 @@ export function newsFrom(bell: Bell): News {
   async function look(handle: Sql, from: Place) {
     let place = from
     while (waiters.size > 0) {
-      const rung = bell.rung() // asked for first: what is committed while we look rings too
+      // asked for before the query, so that a commit during the query rings as well
+      const rung = bell.rung()
       const feed = await readFeed(handle)
       const kinds = await readKinds(handle, place, feed)
       place = head(feed)

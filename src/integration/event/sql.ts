@@ -7,15 +7,18 @@ import { type Answer, columns } from '../../platform/sql/render.ts'
 import { cursorOf, type Feed, head, type Place, placeOf, refuseSwept } from './cursor.ts'
 import { type EventQuery, RegistryEvent } from './schema.ts'
 
-/** A part of the feed, and where to go on from. */
+/** A page of the feed, and the place from which to go on. */
 export type Stretch = { answer: Answer; place: Place }
 
 type Asked = Pick<EventQuery, 'Type' | 'ProductID'>
 
-/** The types and products that concern a reader; products null: all, and what belongs to none. */
+/**
+ * The event types and products a reader may see. `products` null: all products, and events without
+ * a product.
+ */
 export type Own = { types: readonly string[]; products: readonly number[] | null }
 
-/** What a reader asks for, as far as they may know of it. */
+/** The events that a reader asks for, limited to those it may see. */
 export const ownOf = (actor: Actor, asked: Asked): Own => ({
   types: typesFor(actor, asked),
   products: productsFor(actor, asked),
@@ -30,16 +33,16 @@ export async function readFeed(handle: Sql): Promise<Feed> {
   return { epoch, swept: { xid: sweptXid!, id: sweptID! }, horizon, future }
 }
 
-/** Where a reader begins. */
+/** The place from which a reader begins. */
 export const placeAfter = (After: string | undefined, feed: Feed): Place => {
   if (After === undefined) return feed.swept
   return After.toLowerCase() === 'now' ? head(feed) : placeOf(After, feed)
 }
 
 /**
- * The events after a place, as far as no transaction can put any before them. First a stretch of
- * the feed as it comes; where nothing in it is the reader's, an index tells where theirs goes on.
- * So a reader of what is rare costs no more than one of everything.
+ * The events after a place, up to the horizon before which no transaction can still add one. The
+ * next stretch of the feed is read first; if it holds no event for the reader, an index finds the
+ * next one. So a reader of rare events costs no more than a reader of all events.
  */
 export async function readAfter(
   handle: Sql,
@@ -53,7 +56,7 @@ export async function readAfter(
     const next = await nextOwn(handle, own, found.place, feed)
     found = next ? await read(next) : { ...found, place: head(feed) }
   }
-  // Looked at after the events were read: what was swept away meanwhile is noticed.
+  // Read the feed again after the events, to notice a sweep that happened meanwhile.
   refuseSwept(from, await readFeed(handle))
   const beside = { cursor: cursorOf(feed.epoch, found.place) }
   return { answer: { ...found.answer, beside }, place: found.place }
@@ -62,7 +65,7 @@ export async function readAfter(
 function typesFor({ permissions }: Actor, { Type = eventTypes }: Asked): string[] {
   return Type.filter((type) => {
     const resource = resourceOfEvent.get(type)!
-    // What has no permission to read is known to those who write it.
+    // For a resource without a Read permission, Write permission suffices.
     return permissions.has(`${resource}.Read`) || permissions.has(`${resource}.Write`)
   })
 }
@@ -87,7 +90,7 @@ const eventColumns = columns(RegistryEvent, 'e', {
   cursor: `f.epoch || '.' || e.xid || '.' || e.event_id`,
 })
 
-/** How many events are read through to fill a page, for each that it may have. */
+/** How many events are scanned for each event that a page may hold. */
 const width = 10
 
 type Read = {
@@ -122,7 +125,7 @@ const lastOf = (rows: 'page' | 'stretch') =>
   raw(`(select array[xid::text, event_id::text] from ${rows}
     order by xid desc, event_id desc limit 1)`)
 
-/** The place right before the next event of these types and products, from their indexes. */
+/** The place just before the next event of these types and products, found in their indexes. */
 async function nextOwn(
   handle: Sql,
   { types, products }: Own,
@@ -151,12 +154,12 @@ async function nextOwn(
   return next
 }
 
-/** Audit records that are events, too, by the index of them: see the view happening. */
+/** Audit records that are events as well, read by their partial index: see the view `happening`. */
 const recordsOfProduct = sql`
   select xid, audit_id as event_id from audit a
   where a.is_event and a.xid > '2' and a.product_id = p.product_id`
 
-/** Each product once that has such records, stepping from one to the next along that index. */
+/** Each product that has such audit records once, found by stepping along that index. */
 const productsOfPostings = sql`(
   with recursive step (product_id) as (
     (select a.product_id from audit a where a.is_event order by a.product_id limit 1)
@@ -166,13 +169,13 @@ const productsOfPostings = sql`(
     from step s where s.product_id is not null)
   select product_id from step where product_id is not null)`
 
-/** What kinds of event have come since a place. */
+/** The distinct types and products of events after a place. */
 export const readKinds = (handle: Sql, from: Place, { horizon }: Feed) =>
   handle.query<{ type: string; productID: number | null }>(sql`
     select distinct e.type, e.product_id as "productID" from happening e
     where ${after(from)} and e.xid < ${horizon}::xid8`)
 
-/** The next of a reader's events, in order, given to a statement that makes something of them. */
+/** Passes the next page of a reader's events, in order, to the SQL statement that `make` builds. */
 export async function nextPage(
   handle: Sql,
   { feed, own, from, size }: { feed: Feed; own: Own; from: Place; size: number },

@@ -3,14 +3,15 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import type { Place } from './cursor.ts'
 import { after } from './sql.ts'
 
-/** Few enough to be gone in a moment. */
+/** The most events in one sweep: few enough to be deleted in a moment. */
 const atOnce = 5000
 
 /**
- * Takes away the oldest events, as many as one small transaction bears, and notes how far; tells
- * whether there may be more. Those that are audit records, too, stay as such, and are past by the
- * note. One node at a time: another finds the note locked and leaves. What is read and what is
- * written are statements of their own, since Citus knows audit records and no events.
+ * Deletes the oldest events, as many as a small transaction can bear, and notes the last place;
+ * returns whether there may be more. Audit records that are events as well stay, and the note alone
+ * takes them out of the feed. One node works at a time: another finds the note locked and leaves.
+ * Reading and deleting are separate SQL statements, since audit records are distributed by Citus
+ * and events are not.
  */
 export async function sweepEvents(tx: Tx, days: number): Promise<boolean> {
   const [feed] = await tx.query<Place & { horizon: string }>(sql`

@@ -3,15 +3,16 @@ import { readFile } from 'node:fs/promises'
 import { BlockList, isIP } from 'node:net'
 import { invalid } from '../../platform/refusal.ts'
 
-/** An address that a name stands for. */
+/** An IP address that a host name resolves to. */
 export type Address = { address: string; family: number }
 export type Resolve = (host: string) => Promise<Address[]>
 
 /**
- * Asks as every program of this machine does, once it is known that name servers answer for this
- * name. Where they are silent the machine's own way takes its time, of which Node lets two at once
- * have theirs: one dead name would keep all others waiting, the database's too. Some never answer
- * about one family of addresses: then those of the other are taken as they were told.
+ * Resolves a name as every program of this machine does (`lookup`), but only once name servers are
+ * known to answer for it. With silent name servers `lookup` blocks for long and Node runs only two
+ * at a time, so one dead name would hold up all others, the database's too. Some name servers never
+ * answer for one address family: then the addresses of the other family are used as they were
+ * answered.
  */
 export const resolveBy =
   (servers?: readonly string[]): Resolve =>
@@ -26,7 +27,7 @@ export const resolveBy =
 
 export const resolveHost = resolveBy()
 
-/** Names that this machine has an address for itself: no name server is asked. */
+/** Whether /etc/hosts lists the name, in which case no name server is asked. */
 async function isNamedHere(host: string) {
   const hosts = await readFile('/etc/hosts', 'utf8').catch(() => '')
   return hosts.split('\n').some((line) => {
@@ -35,10 +36,10 @@ async function isNamedHere(host: string) {
   })
 }
 
-/** Milliseconds for name servers to say anything; and for the rest, once there are addresses. */
+/** Milliseconds to wait for a first answer, and for the other one once there are addresses. */
 const [longestSilence, longestRest] = [5_000, 1_000]
 
-/** The addresses of either family; nothing where no server says anything about them. */
+/** The addresses of each family; undefined for a family that no name server answers for. */
 async function askServers(host: string, servers: readonly string[] | undefined) {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   if (servers) resolver.setServers(servers)
@@ -52,11 +53,14 @@ async function askServers(host: string, servers: readonly string[] | undefined) 
   return Promise.all(asked).finally(() => timers.forEach(clearTimeout))
 }
 
-/** That there is no such name is an answer, too. */
+/** An answer that the name does not exist is an answer, not silence. */
 const unlessSilent = ({ code }: { code?: string }) =>
   code === 'ETIMEOUT' || code === 'ECANCELLED' ? undefined : []
 
-/** What no webhook may reach: this machine, its networks, and what is nobody's public address. */
+/**
+ * Addresses that no webhook may reach: this machine, its networks, and addresses that are not
+ * public.
+ */
 const closed = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -77,7 +81,10 @@ for (const [network, prefix] of [
 ] as const)
   closed.addSubnet(network, prefix, 'ipv4')
 
-/** Of IPv6 only what is given out to the world, without the parts of it that stand for IPv4. */
+/**
+ * Of IPv6, only the global unicast range is open, without its parts that embed IPv4 addresses or
+ * are reserved.
+ */
 const open = new BlockList()
 open.addSubnet('2000::', 3, 'ipv6')
 for (const [network, prefix] of [
@@ -102,7 +109,7 @@ export const isPublic = (address: string) => {
   return !closed.check(address, kind) && (kind === 'ipv4' || open.check(address, kind))
 }
 
-/** Whether a text is an address that a webhook may have, as far as the text tells. */
+/** Whether a text is a URL that a webhook may have, as far as can be told without resolving it. */
 export function isWebAddress(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.username || url.password) return false
@@ -117,8 +124,8 @@ const isLocalName = (host: string) => host === 'localhost' || (isIP(host) !== 0 
 export class Forbidden extends Error {}
 
 /**
- * The address to call, once it is found to be allowed: the caller connects to this one and does not
- * ask the resolver again, which might answer otherwise by then.
+ * Returns the address to call once it is found to be allowed. The caller connects to this address
+ * and does not resolve the name again, since a second answer could differ.
  */
 export async function allowedAddress(
   url: URL,
@@ -137,7 +144,7 @@ export async function allowedAddress(
   return found[0]!
 }
 
-/** What can be told of an address before anybody resolves it. */
+/** Refuses a URL that is forbidden whatever its name resolves to. */
 export function refuseAddress(text: string, allowLocal: boolean) {
   const url = new URL(text)
   const host = hostOf(url)

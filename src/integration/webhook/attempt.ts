@@ -8,32 +8,37 @@ import { ownerless, ownNow } from './deliver.ts'
 import type { Sent } from './send.ts'
 import { KeyMissing } from './vault.ts'
 
-/** Seconds to the next attempt, after each that failed; then it is over. */
+/** Seconds from each failed attempt to the next; after the last one the delivery has failed. */
 const pauses = [5, 60, 300, 1800, 7200, 18_000, 36_000, 86_400]
-/** Failures in a row after which nothing more is sent. */
+/** Failures in a row after which a webhook is deactivated. */
 const mostFailures = 50
-/** Who takes a delivery has so many seconds; then another may: the first must have died. */
+/**
+ * Seconds that a process has for a delivery it took; then it counts as dead and another may take
+ * it.
+ */
 const lease = 60
 
 export type Taken = {
   id: number
   webhookID: number
   eventID: number | null
-  /** A test, or an event that its webhook may be sent. */
+  /** Whether it is a test, or an event that the webhook may still be sent. */
   isOwn: boolean
   url: string
   body: string
   attempts: number
-  /** When it was taken, in seconds since 1970: the clocks of nodes may differ. */
+  /**
+   * When it was taken, in seconds since 1970 by the database's clock: clocks of nodes may differ.
+   */
   time: number
   secret: string
   previousSecret: string | null
 }
 
 /**
- * Takes some deliveries of a webhook that are due; none where its user or key has ended. Each may
- * have waited for long: whether it is still theirs to see is asked now. What is given back is made
- * of columns and immutable functions alone: Citus takes no others there.
+ * Takes some deliveries of a webhook that are due; none where its user or key has ended. A delivery
+ * may have waited for long, so the rights to see its event are checked again now. RETURNING uses
+ * only columns and immutable functions, since Citus accepts nothing else there.
  */
 export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<Taken[]> {
   const own = await ownNow(tx, webhookID)
@@ -60,7 +65,10 @@ export async function takeDue(tx: Tx, webhookID: number, most: number): Promise<
       case when w.previous_until > m.moment then w.previous_secret end as "previousSecret"`)
 }
 
-/** Events wait for an owner; who has sent a test wants to know what became of it. */
+/**
+ * Fails the waiting tests of a webhook without an owner, so that whoever sent a test learns its
+ * fate. Events keep waiting until somebody saves the webhook again.
+ */
 const endTests = (tx: Tx, webhookID: number) =>
   tx.query(sql`
     update webhook_delivery d set status = 'failed', next_date = null, completed_date = now(),
@@ -70,8 +78,8 @@ const endTests = (tx: Tx, webhookID: number) =>
       and d.event_id is null and w.webhook_id = d.webhook_id and w.is_active`)
 
 /**
- * What waits to be sent, as jobs of a queue; `later` is also what is being sent. What nobody takes,
- * since its webhook, user or key has ended, does not wait.
+ * Deliveries as jobs of a queue; `later` includes those being sent now. Deliveries that nobody
+ * takes, since their webhook, user or key has ended, are left out.
  */
 export const deliveryQueue: Fragment = sql`
   select 'webhook' as task, d.next_date as since,
@@ -81,7 +89,7 @@ export const deliveryQueue: Fragment = sql`
   where d.status = 'pending' and w.is_active and u.is_active
     and (w.api_key_id is null or ${isLive})`
 
-/** Ends a delivery, untried, that is not for its webhook any more. */
+/** Fails, without an attempt, a delivery whose event the webhook may not be sent any more. */
 export const drop = (tx: Tx, taken: Taken) =>
   tx.query(sql`
     update webhook_delivery set status = 'failed', attempts = attempts - 1, next_date = null,
@@ -89,13 +97,13 @@ export const drop = (tx: Tx, taken: Taken) =>
     where ${isOurs(taken)}`)
 const notOwn = 'The webhook does not ask for this any more, or who saved it may not see it.'
 
-/** Nobody else has taken it since, for having waited too long for us. */
+/** Whether this process still has the delivery; another takes it after the lease has run out. */
 const isOurs = ({ id, attempts }: Taken) =>
   sql`webhook_delivery_id = ${id} and status = 'pending' and attempts = ${attempts}`
 
 /**
- * Writes down what became of an attempt. One that fails after another has taken the delivery tells
- * nothing: the other's counts. What has arrived has arrived.
+ * Records the outcome of an attempt. A failure is ignored if another process has taken the delivery
+ * since, whose outcome counts instead. A success always counts.
  */
 export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promise<void> {
   const status = outcome instanceof Error ? null : outcome.status
@@ -123,7 +131,7 @@ export async function settle(tx: Tx, taken: Taken, outcome: Sent | Error): Promi
     await countFailure(tx, taken.webhookID, status === 410)
 }
 
-/** A receiver that is gone, or has failed for long, is sent nothing more. */
+/** Counts a failure; a receiver that answers 410 or has failed for long is deactivated. */
 async function countFailure(tx: Tx, webhookID: number, isGone: boolean) {
   const [ended] = await tx.query<{ userID: number }>(sql`
     update webhook set failure_count = failure_count + 1,
@@ -135,7 +143,7 @@ async function countFailure(tx: Tx, webhookID: number, isGone: boolean) {
     await raise(tx, [{ type: 'webhook.deactivated', resource: 'Webhook', ids: [webhookID] }])
 }
 
-/** What an operator can act on, without what only helps who attacks. */
+/** Words that an operator can act on, without details that would only help an attacker. */
 function wordsOf(error: Error): string {
   if (error instanceof Forbidden || error instanceof KeyMissing) return error.message
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
@@ -145,8 +153,9 @@ function wordsOf(error: Error): string {
 }
 
 /**
- * Takes away old deliveries, as many as one small transaction bears; also those that still wait.
- * Nobody who is served waits for as long as events are kept: their webhooks have been deactivated.
+ * Deletes old deliveries, as many as a small transaction can bear, including deliveries that still
+ * wait. No delivery of a webhook that is served waits for as long as events are kept: the webhook
+ * would have been deactivated before.
  */
 export async function sweepDeliveries(tx: Tx, days: number): Promise<boolean> {
   const gone = await tx.query(sql`

@@ -10,11 +10,11 @@ import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.
 import type { Replay, WebhookName } from './schema.ts'
 import { deliveryColumns, lockWebhook, tooMany } from './sql.ts'
 
-/** Deliveries that may wait for one webhook: more are made when some of these are over. */
+/** The most deliveries that wait for one webhook; more are made when some of them have ended. */
 const mostWaiting = 1000
 const mostReplayed = 10_000
 
-/** Who last saved a webhook, and with which key; and what it asks for. */
+/** The user and key that last saved a webhook, and the types and products it asks for. */
 type Hook = {
   userID: number
   apiKeyID: number | null
@@ -31,8 +31,9 @@ type Due = Hook & {
 }
 
 /**
- * Turns the events that came since into deliveries of one webhook, and moves its place, in one
- * transaction: none is lost and none is made twice, whoever is killed. Tells whether there is more.
+ * Turns new events into deliveries of one webhook and moves its place in the feed, in one
+ * transaction, so that a killed process neither loses an event nor makes a delivery twice. Returns
+ * whether there are more events.
  */
 export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean> {
   const [due] = await tx.query<Due>(sql`
@@ -45,7 +46,7 @@ export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean
   if (!due || !owner || due.room <= 0 || !owner.permissions.has('Event.Read')) return false
   const feed = await readFeed(tx)
   const isKnown = due.epoch === feed.epoch && due.xid !== null && due.eventID !== null
-  // What was swept away, or belongs to another feed, cannot be told any more.
+  // A place in another feed, from before a restore, means nothing here: begin at the present head.
   const from: Place = isKnown ? { xid: due.xid!, id: due.eventID! } : { xid: feed.horizon, id: '0' }
   const asked = { feed, own: ownFor(owner, due), from, size: due.room }
   const { place, isEnd } = await nextPage(tx, asked, (page) =>
@@ -57,7 +58,10 @@ export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean
   return !isEnd
 }
 
-/** That it was made is in the feed behind its place; whoever made it need not be told. */
+/**
+ * Leaves out the event of the webhook's own creation, which comes after its first place in the
+ * feed: its creator need not be told.
+ */
 const butItsMaking = (webhookID: number, page: Fragment) => sql`
   select * from (${page}) e
   where not (e.type = 'webhook.created' and ${webhookID}::bigint = any(e.ids))`
@@ -65,10 +69,10 @@ const butItsMaking = (webhookID: number, page: Fragment) => sql`
 const hookFields = sql`
   user_id as "userID", api_key_id as "apiKeyID", types, product_ids as "productIDs"`
 
-/** Whose rights a webhook has; nobody's once its user or its key has ended. */
+/** The user or key whose rights the webhook has; undefined once either has ended. */
 const ownerOf = (handle: Sql, hook: Hook) => readAbsentCaller(handle, hook)
 
-/** What a webhook asks for, as far as somebody may know of it. */
+/** The events that a webhook asks for, limited to those that its owner may see. */
 const ownFor = (actor: Actor | undefined, { types, productIDs }: Hook): Own => {
   if (!actor?.permissions.has('Event.Read')) return { types: [], products: [] }
   const own = ownOf(actor, types ? { Type: types } : {})
@@ -77,7 +81,7 @@ const ownFor = (actor: Actor | undefined, { types, productIDs }: Hook): Own => {
   return { ...own, products: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
 }
 
-/** What a webhook may be sent now; undefined once its user or its key has ended. */
+/** The events a webhook may be sent now; undefined once its user or its key has ended. */
 export async function ownNow(handle: Sql, webhookID: number): Promise<Own | undefined> {
   const [hook] = await handle.query<Hook>(sql`
     select ${hookFields} from webhook where webhook_id = ${webhookID} and is_active`)
@@ -85,7 +89,7 @@ export async function ownNow(handle: Sql, webhookID: number): Promise<Own | unde
   return owner && ownFor(owner, hook)
 }
 
-/** What is sent: the event, by the Standard Webhooks contract. */
+/** Inserts deliveries whose bodies hold the events by the Standard Webhooks contract. */
 const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
   insert into webhook_delivery (webhook_id, event_id, type, body)
   select ${webhookID}, e.event_id, e.type, json_build_object('type', e.type,
@@ -94,7 +98,10 @@ const insertDeliveries = (webhookID: number, events: Fragment): Fragment => sql`
       'resource', e.resource, 'ids', e.ids, 'counts', e.counts, 'userID', e.user_id))::text
   from (${events}) e order by e.xid, e.event_id`
 
-/** Sends events again, under the ids that they had: those that who asks and its owner may see. */
+/**
+ * Sends events again under their former ids, limited to events that both the caller and the owner
+ * of the webhook may see.
+ */
 export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise<Written> {
   const { webhookID, from, to, eventIDs } = input
   if (!from && !eventIDs) throw invalid('required', 'Give from or eventIDs.', 'from')
@@ -124,7 +131,7 @@ export async function replayEvents(tx: Tx, actor: Actor, input: Replay): Promise
   }
 }
 
-/** Sends something at once, so that a receiver can be tried. */
+/** Sends a test event at once, so that a receiver can be tried out. */
 export async function testWebhook(
   tx: Tx,
   actor: Actor,
@@ -156,7 +163,7 @@ async function refuseUnserved(tx: Tx, id: number) {
   if (!(await ownerOf(tx, hook!))) throw conflict('wrong_state', ownerless)
 }
 
-/** Rights to be sent anything are those of whoever has saved a webhook. */
+/** A webhook has the rights of the user or key that last saved it. */
 export const ownerless =
   'Who saved the webhook was deactivated, or their API key has ended: it is sent nothing until ' +
   'somebody else saves it.'

@@ -6,7 +6,7 @@ import { RegistryEvent } from '../event/schema.ts'
 
 const sent = ['eventID', 'productID', 'resource', 'ids', 'counts', 'userID']
 
-/** What deliver.ts makes of an event. */
+/** The body that `insertDeliveries` in deliver.ts builds for an event. */
 const WebhookEvent = Type.Object(
   {
     type: Type.Unsafe<string>({ type: 'string', enum: eventTypes }),
@@ -20,7 +20,7 @@ const WebhookEvent = Type.Object(
   { $id: 'WebhookEvent' },
 )
 
-/** What a receiver gets, as the document tells it. */
+/** The requests that a receiver gets, as the OpenAPI document describes them. */
 export const webhookDocument: readonly Webhook[] = [
   {
     name: 'event',

@@ -5,8 +5,8 @@ import type { WebhookVault } from './vault.ts'
 type Secrets = { id: number; secret: string; previousSecret: string | null }
 
 /**
- * Seals the secrets of webhooks with the present key that are not yet, also those that were
- * replaced and still sign; tells how many, and of which webhooks one did not open.
+ * Reseals webhook secrets that are not sealed with the current key, including replaced secrets that
+ * still sign. Returns how many it sealed, and the webhooks with a secret that could not be opened.
  */
 export async function sealSecretsAnew(tx: Tx, { seal, unseal, isCurrent }: WebhookVault) {
   const hooks = await tx.query<Secrets>(sql`

@@ -8,14 +8,14 @@ export type Message = {
   url: string
   body: string
   secrets: readonly string[]
-  /** In seconds since 1970, as the receiver is told. */
+  /** The value of the header webhook-timestamp, in seconds since 1970. */
   time: number
 }
 export type Sent = { status: number }
 
 export type SendOptions = { allowLocal: boolean; resolve: Resolve; patience?: number }
 
-/** Milliseconds for a whole call, and bytes of the answer that are read. */
+/** Milliseconds for a whole call, and the most bytes of the answer that are read. */
 const defaultPatience = 10_000
 const mostBytes = 65_536
 
@@ -32,12 +32,12 @@ export async function send(message: Message, options: SendOptions): Promise<Sent
       agent: false,
       signal,
       headers: headersOf(message),
-      // The address that was found to be allowed, whatever the name stands for by now.
+      // Connect to the address that was checked, whatever the name resolves to by now.
       lookup: (_host, { all }, found) =>
         all ? found(null, [{ address, family }]) : found(null, address, family),
     })
     call.on('error', fail)
-    // Without an ear for it, Node ends such a call and tells nobody.
+    // Without a listener for upgrades, Node ends such a call and emits no event.
     call.on('upgrade', ({ statusCode = 0 }, socket) => {
       socket.destroy()
       done({ status: statusCode })
@@ -65,7 +65,7 @@ const untilAborted = <T>(work: Promise<T>, signal: AbortSignal) =>
     work.then(done, fail)
   })
 
-/** Signed with every secret that is valid at this moment. */
+/** Signs the message with every secret that is valid at this moment. */
 function headersOf({ id, body, secrets, time }: Message) {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')

@@ -26,7 +26,7 @@ const webhookColumns = columns(Webhook, 'w')
 const lists = sql`coalesce(to_json(w.types), '[]') as types,
   coalesce(to_json(w.product_ids), '[]') as "productIDs"`
 
-/** Who sees some products only sees the webhooks that tell of no others. */
+/** A caller limited to some products sees only webhooks limited to these products. */
 const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null ? sql`true` : sql`w.product_ids <@ ${productIDs}::int[]`
 
@@ -59,7 +59,10 @@ export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) 
   })
 }
 
-/** A test, or an event of these products: it may have been sent when the webhook told of others. */
+/**
+ * A test, or an event of these products: a delivery may date from when the webhook asked for
+ * others.
+ */
 const tellsOf = (products: readonly number[]): Fragment => sql`(d.event_id is null
   or coalesce((d.body::json #>> '{data,productID}')::int = any(${products}::int[]), false))`
 
@@ -92,7 +95,10 @@ export async function createWebhook(
   return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
 }
 
-/** From here on nothing is missed, however long it takes until somebody looks at the feed. */
+/**
+ * Starts the webhook at the present head of the feed, so that it misses no later event, however
+ * long it takes until the first delivery is made.
+ */
 async function beginNow(tx: Tx, id: number) {
   const { epoch, horizon } = await readFeed(tx)
   await tx.query(sql`
@@ -100,10 +106,10 @@ async function beginNow(tx: Tx, id: number) {
     where webhook_id = ${id} and is_active and place_xid is null`)
 }
 
-/** An empty list asks for all, and is kept as none. */
+/** An empty list means all, and is stored as null. */
 const listed = <T>(given: readonly T[] | undefined) => (given?.length ? given : null)
 
-/** Nobody has more sent than they see themselves. */
+/** The products of a webhook; a caller may only choose products that it sees itself. */
 async function productsFor(tx: Tx, actor: Actor, given: number[] | undefined) {
   const products = listed(given) ?? actor.productIDs
   if (products?.length === 0)
@@ -114,7 +120,10 @@ async function productsFor(tx: Tx, actor: Actor, given: number[] | undefined) {
   return products
 }
 
-/** What is left out stays; an active one begins to count its failures anew. */
+/**
+ * Changes a webhook; fields that are left out stay. Setting isActive to true resets its failure
+ * count.
+ */
 export async function updateWebhook(tx: Tx, actor: Actor, input: WebhookUpdate): Promise<Written> {
   const id = await lockWebhook(tx, actor, input.webhookID)
   const { url, types, productIDs, isActive, description } = input
@@ -142,7 +151,7 @@ export async function deleteWebhook(tx: Tx, actor: Actor, key: WebhookKey): Prom
   return { ...nothingLeft, ids: [id], before, changes: { deleted: recordOf(before) } }
 }
 
-/** A new secret; for a day the one before it signs as well. */
+/** Sets a new secret; the former secret signs as well for a day. */
 export async function rotateSecret(
   tx: Tx,
   actor: Actor,

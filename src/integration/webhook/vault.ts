@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import { readEncryptionKeys, seal, unseal } from '../../platform/secrets.ts'
 
-/** A secret that none of our keys opens. */
+/** Thrown for a secret that none of the configured keys opens. */
 export class KeyMissing extends Error {
   override message =
     'The secret is sealed with an encryption key that is not here: replace it with ' +
@@ -10,7 +10,9 @@ export class KeyMissing extends Error {
 
 export type WebhookVault = ReturnType<typeof webhookVault>
 
-/** Seals the secrets of webhooks with the key of tax numbers; older keys still open theirs. */
+/**
+ * Seals webhook secrets with the key of tax file numbers; previous keys still open older secrets.
+ */
 export function webhookVault(config: Config) {
   const { current, previous } = readEncryptionKeys(config)
   const openedBy = (key: Buffer, text: string): string | undefined => {
@@ -30,7 +32,7 @@ export function webhookVault(config: Config) {
   return {
     seal: (text: string) => seal(current, text),
     unseal: opened,
-    /** Whether it is sealed with the present key. */
+    /** Whether a secret is sealed with the current key. */
     isCurrent: (text: string) => openedBy(current, text) !== undefined,
   }
 }

@@ -9,7 +9,7 @@ import { makeDeliveries } from './deliver.ts'
 import { type Sent, send } from './send.ts'
 import { webhookVault } from './vault.ts'
 
-/** Deliveries that one process has under way to one webhook. */
+/** The most deliveries that one process has under way to one webhook. */
 const atOnce = 4
 
 export type DeliveryOptions = {
@@ -18,7 +18,7 @@ export type DeliveryOptions = {
   allowLocal: boolean
   log: Log
   resolve?: Resolve
-  /** Milliseconds for a call; ten seconds where left out. */
+  /** Milliseconds for a call; 10 000 where left out. */
   patience?: number
 }
 
@@ -32,8 +32,8 @@ export const startWebhooks = (config: Config, database: Database, log: Log) =>
   })
 
 /**
- * Sends events to webhooks until it is stopped. Each webhook has a line of its own: a slow one
- * delays no other. Any number of processes may do this at once.
+ * Sends events to webhooks until it is stopped. Each webhook has its own queue (`lines`), so a slow
+ * receiver delays no other. Any number of processes may do this at once.
  */
 export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
   const { database, log } = options
@@ -60,7 +60,7 @@ export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
   const work = (async () => {
     let isAwaited = true
     while (!stopped) {
-      // Nobody to tell of postings: a webhook that is new rings as work does.
+      // Without active webhooks postings need no ring; a new webhook rings the bell as `work`.
       const rung = database.bell.rung(isAwaited ? 'postings' : 'work')
       isAwaited = await look().catch((error) => {
         trouble(error)
@@ -78,7 +78,7 @@ export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
   }
 }
 
-/** Makes what is due for one webhook and sends it, until there is nothing left to do. */
+/** Makes and sends the due deliveries of one webhook until none is left. */
 async function serve(options: DeliveryOptions, webhookID: number, isStopped: () => boolean) {
   const { database } = options
   for (let more = true; more && !isStopped(); ) {
@@ -100,7 +100,7 @@ async function deliver(options: DeliveryOptions, taken: Taken): Promise<Sent> {
   const { unseal, allowLocal, resolve = resolveHost, patience } = options
   const { secret, previousSecret, url, body, id, eventID, time } = taken
   const secrets = [unseal(secret), ...(previousSecret ? ifOpened(unseal, previousSecret) : [])]
-  // The same event has the same id, however often it is sent.
+  // An event keeps its id however often it is sent, so that receivers can drop repeats.
   const name = eventID === null ? `test_${id}` : `evt_${eventID}`
   return send(
     { id: name, url, body, secrets, time },
@@ -108,7 +108,7 @@ async function deliver(options: DeliveryOptions, taken: Taken): Promise<Sent> {
   )
 }
 
-/** One that was replaced because it does not open any more need not sign, too. */
+/** Leaves out a replaced secret that does not open any more; it need not sign. */
 function ifOpened(unseal: DeliveryOptions['unseal'], secret: string): string[] {
   try {
     return [unseal(secret)]

@@ -57,7 +57,9 @@ async function setFile(tx: Tx, { id, toldIn }: Found, file: Upload): Promise<Wri
 
 export type FileAccess = { transaction: Transaction; files: Files; nameKey: Buffer }
 
-/** The file of a document, for whoever may have it and knows its password. */
+/**
+ * Opens the file of a document, once the caller may read the document and has sent its password.
+ */
 export async function downloadFile(
   handle: Sql,
   access: FileAccess,
@@ -83,7 +85,7 @@ export async function downloadFile(
   }
 }
 
-/** Wrong passwords are counted for each document, like those of a user. */
+/** Counts wrong passwords for each document, as sign-in counts them for each user. */
 async function checkPassword(
   access: FileAccess,
   document: Found,
@@ -108,7 +110,7 @@ async function checkPassword(
   if (!isRight) throw forbidden('password_wrong', 'The password of the document is wrong.')
 }
 
-/** Headers come as bytes, one letter each; what clients send there is UTF-8. */
+/** Node gives each byte of a header as one Latin-1 character; what clients send there is UTF-8. */
 function textOfHeader(header: string): string {
   const bytes = Buffer.from(header, 'latin1')
   const text = bytes.toString('utf8')

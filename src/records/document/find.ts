@@ -13,7 +13,9 @@ import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { identified, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
 import { documentParameter, documentReference } from './schema.ts'
 
-/** What a document is found by and belongs to, as query strings or as bodies write it. */
+/**
+ * The fields that identify a document and its owners, named as in query strings or as in bodies.
+ */
 type Naming = { own: Reference; product: Reference; entity: Reference; organisation: Reference }
 export const inQuery: Naming = {
   own: documentParameter,
@@ -41,7 +43,10 @@ export type Found = {
   fileDate: string | null
 }
 
-/** The product whose readers hear of a document d: its own or its entity's, where they are one. */
+/**
+ * The product whose readers are told of changes to a document d: the product of the document or of
+ * its entity. Null where there is none, or where the two differ.
+ */
 const heardIn = sql`(
   select case when count(distinct o.product_id) = 1 then min(o.product_id) end
   from (
@@ -56,14 +61,14 @@ const found = sql`
     d.file_size as size, d.file_sha256 as sha256, d.file_date as "fileDate"
   from document d`
 
-/** The same of one that was written just now. */
+/** The product whose readers are told of a document that this transaction has just written. */
 export async function toldIn({ query }: Sql, id: number): Promise<number | undefined> {
   const [row] = await query<{ productID: number | null }>(sql`
     select ${heardIn} as "productID" from document d where d.document_id = ${id}`)
   return row?.productID ?? undefined
 }
 
-/** Everything a document d belongs to is the caller's to see. */
+/** Whether the caller may see every owner of a document d. */
 export const visible = (actor: Actor): Fragment =>
   actor.productIDs === null
     ? sql`true`
@@ -78,8 +83,8 @@ const isOpen = sql`(d.is_public and not exists (
   select 1 from product p where p.product_id = d.product_id and not p.is_active))`
 
 /**
- * The document a read names, for whoever asks. What is not public, not there, or of another product
- * is refused in the same words, so that ids tell nothing.
+ * The document that a read request names. A document that is not public, does not exist or belongs
+ * to a product out of scope is refused in the same words, so that nobody can probe for ids.
  */
 export async function findReadable(handle: Sql, actor: Actor | null, query: object) {
   const reader = actor?.permissions.has('Document.Read') ? actor : undefined
@@ -95,21 +100,21 @@ export async function findReadable(handle: Sql, actor: Actor | null, query: obje
       )
 }
 
-/** The documents a list is about, as a condition on document d. */
+/** The documents that a list request asks for, as a condition on document d. */
 export const listed = (actor: Actor, query: object): Fragment =>
   join(
     [visible(actor), identified(documentParameter, query, 'd'), ...belonging(inQuery, query)],
     ' and ',
   )
 
-/** The document a write names, before there is anything to write. */
+/** The document that a write request names, found before its upload begins and without a lock. */
 export async function findWritable(handle: Sql, actor: Actor, naming: Naming, given: object) {
   const document = await find(handle, naming, given, visible(actor))
   if (!document) throw noSuch(naming.own, given)
   return document
 }
 
-/** The document a write names, locked. */
+/** Finds and locks the document that a write request names. */
 export async function lockDocument(tx: Tx, actor: Actor, naming: Naming, given: object) {
   const document = await find(tx, naming, given, visible(actor), sql`for update of d`)
   if (!document) throw noSuch(naming.own, given)
@@ -128,13 +133,13 @@ async function find(
   const rows = await handle.query<Found>(sql`
     ${found} where ${join(asked, ' and ')} order by d.product_id nulls last limit 2 ${lock}`)
   const [first, second] = rows
-  // In a product, its own documents come before those of its entities.
+  // Within a product, a document of the product itself takes precedence over one of its entities.
   const isClear = namesAny(naming.product, given) && first?.productID !== second?.productID
   if (second && !isClear) throw ambiguous(naming.product.fields[0]!)
   return first
 }
 
-/** What the document must belong to, where a request says so. */
+/** Conditions for the owners that a request names; document d must belong to each of them. */
 function belonging({ product, entity, organisation }: Naming, given: object): Fragment[] {
   return [
     ...(namesAny(product, given)
@@ -167,7 +172,10 @@ const ambiguous = (field: string) =>
     field,
   )
 
-/** The document that a replacement names: by its id, or by its external id in its new product. */
+/**
+ * The document that a PUT replaces: found by its id, or by its external id within the product that
+ * it is to belong to from now on.
+ */
 export async function lockReplaced(
   tx: Tx,
   actor: Actor,

@@ -33,7 +33,7 @@ const change = { access: 'Document.Write', resource: 'Document' } as const
 const openToAll = { access: 'public', recognises: true } as const
 const whoMayRead = 'A public document; any other needs a token and the permission `Document.Read`.'
 
-/** Hashing a password takes its turn; the other writes need not wait for it. */
+/** Writes that hash a password wait for a password slot; other writes do not need one. */
 const inTurn = <T>(work: () => Promise<T>, whose: { body: unknown; caller: string }) =>
   (whose.body as { password?: string }).password ? inPasswordSlot(work, whose) : work()
 

@@ -43,7 +43,7 @@ export async function createDocument(tx: Tx, actor: Actor, input: DocumentInput)
   return { ...(await renderDocument(tx, id)), ids: [id], productID, changes }
 }
 
-/** The password stays unless one is given, as no answer shows it; an empty one takes it away. */
+/** No answer shows the password, so a PUT without one keeps it; an empty password removes it. */
 export async function updateDocument(
   tx: Tx,
   actor: Actor,
@@ -70,7 +70,10 @@ export async function updateDocument(
   return { ...after, ids: [id], ...told, before: before.json, changes }
 }
 
-/** Moved to another product it is told in both: who sees the first alone sees it no more. */
+/**
+ * A document that moves to another product raises an event in both products: readers who see only
+ * the old product must learn that the document is gone.
+ */
 function toldAsMoved(id: number, from: number | undefined, to: number | undefined) {
   if (from === to) return { productID: to }
   return { productID: undefined, shares: [from, to].map((productID) => ({ productID, ids: [id] })) }
@@ -89,14 +92,14 @@ export async function deleteDocument(tx: Tx, actor: Actor, key: DocumentKey): Pr
   return { ...nothingLeft, ...told }
 }
 
-/** The content that a document had is taken away as soon as this is committed. */
+/** Releases the former content of a document, which the file collector removes after the commit. */
 export async function letGo(tx: Tx, { sha256, fileDate }: Found) {
   if (sha256 === null || fileDate === null) return
   await release(tx, sha256, fileDate)
   await queueJob(tx, 'collect_files', {}, 'collect_files')
 }
 
-/** What a document is to belong to, each of them one the caller may see. */
+/** The owners that a document is to have; the caller must be allowed to see each of them. */
 async function ownersOf(tx: Tx, actor: Actor, input: DocumentInput) {
   const product = { visible: inScope(actor, 'r.product_id') }
   const entity = { visible: visibleOwner.bizEntity(actor) }

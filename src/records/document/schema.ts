@@ -84,7 +84,10 @@ const shownFields = {
   updatedDate: DateTime,
 }
 export const Document = shown('Document', shownFields)
-/** In a list, which tells only what is the caller's to see, also whose it is. */
+/**
+ * A document of a list, with the names of its owners: a list holds only documents whose owners the
+ * caller may see.
+ */
 export const ListedDocument = shown('ListedDocument', {
   ...shownFields,
   bizEntityName: Type.String(),
@@ -98,10 +101,10 @@ const {
   externalOrganisationId: _organisation,
   ...own
 } = fields
-/** A document's own fields: what its table holds, beside its password's hash and its file. */
+/** The fields of a document that its table holds, except the password hash and the file. */
 export const DocumentRecord = Type.Object({ documentID: Id, ...own })
 
-/** A document by its own id, and by what it must belong to. */
+/** Identifies a document by its own id; the owner ids, where given, must match as well. */
 export const DocumentKey = Type.Object({
   DocumentID: optional(Id),
   ExternalDocumentId: optional(ExternalId),

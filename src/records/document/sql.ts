@@ -27,7 +27,7 @@ const listedColumns = columns(ListedDocument, 'd', {
   organisationName: 'o.name',
 })
 
-/** Documents as the API shows them, their passwords never: from a selection of rows. */
+/** Documents as the API shows them, from a selection of rows; passwords are never shown. */
 const selectDocuments = (selection: Fragment, fields = documentColumns) => sql`
   select ${fields} from (${selection}) d
   left join product p on p.product_id = d.product_id
@@ -57,6 +57,8 @@ export async function readDocument(handle: Sql, actor: Actor | null, query: Docu
   return (await renderOne(handle, documentByID(id))) ?? readAgain(handle, actor, query)
 }
 
-/** It went between the two looks: the second now tells so. */
+/**
+ * The document was deleted between finding and rendering it: finding it again gives the refusal.
+ */
 const readAgain = async (handle: Sql, actor: Actor | null, query: DocumentKey): Promise<Answer> =>
   renderDocument(handle, (await findReadable(handle, actor, query)).id)

@@ -18,7 +18,7 @@ import { inBody, lockDocument } from '../document/find.ts'
 import { Hold, type HoldInput, type HoldKey, type HoldUpdate } from './schema.ts'
 import { selectHolds } from './sql.ts'
 
-/** A hold of a product, and the account it is on. */
+/** The key of a hold, and the account that it is on. */
 type Key = { productID: number; holdID: number; accountID: number }
 
 export async function createHold(tx: Tx, actor: Actor, input: HoldInput): Promise<Written> {
@@ -49,7 +49,7 @@ export async function createHold(tx: Tx, actor: Actor, input: HoldInput): Promis
 
 const endsEarly = () => invalid('invalid_value', 'validTo must not be before validFrom.', 'validTo')
 
-/** Either a quantity or all. */
+/** Refuses a hold that gives neither a quantity nor `all`, or both. */
 function refuseUnclear({ quantity, all }: HoldInput) {
   if (quantity === undefined && all !== true)
     throw invalid('required', 'Give a quantity, or say all: true.', 'quantity')
@@ -73,11 +73,14 @@ async function findAccount(tx: Tx, actor: Actor, input: HoldInput) {
   })
   const [account] = await tx.query<{ productID: number }>(sql`
     select product_id as "productID" from account where account_id = ${accountID}`)
-  if (!account) throw lostRace('account') // it went since it was identified
+  if (!account) throw lostRace('account') // the account was deleted after it was identified
   return { accountID, productID: account.productID }
 }
 
-/** Whoever takes units out of the account holds this lock: who comes later finds the hold. */
+/**
+ * A transaction that takes units out of the account holds this lock as well, so it either ends
+ * before the hold is written or sees the hold.
+ */
 const lockAccount = (tx: Tx, productID: number, accountID: number) =>
   lockLedgerRows(tx, [{ productID, id: accountID }])
 
@@ -87,7 +90,7 @@ const renderHold = (tx: Tx, productID: number, id: number) =>
     selectHolds(sql`select * from hold where product_id = ${productID} and hold_id = ${id}`),
   )
 
-/** The hold, locked after its account. */
+/** Locks the account of a hold first, then the hold. */
 async function lockHold(tx: Tx, actor: Actor, holdID: number, field: string): Promise<Key> {
   const own = sql`${inLedgerScope(actor, 'h.product_id')} and h.hold_id = ${holdID}`
   const [key] = await tx.query<Key>(sql`
@@ -103,7 +106,7 @@ async function lockHold(tx: Tx, actor: Actor, holdID: number, field: string): Pr
   return key
 }
 
-/** What is left out stays; `all` and a quantity replace each other. */
+/** Fields that are left out stay as they are; `all` and a quantity replace each other. */
 export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promise<Written> {
   const { quantity, all, reason, documentID, validFrom, validTo } = input
   refuseBoth(input)
@@ -111,7 +114,7 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
   const { productID, holdID } = key
   const before = (await renderHold(tx, productID, holdID)).json
   refuseMoved(recordOf(before), input)
-  // The one that it has may be sent back, whoever set it and whoever sees it.
+  // A client may send back the document that the hold already has, even one it may not see itself.
   if (typeof documentID === 'number' && documentID !== recordOf(before).documentID)
     await lockDocument(tx, actor, inBody, { documentID })
   const moment = await keepVersion(tx, key)
@@ -133,8 +136,8 @@ export async function updateHold(tx: Tx, actor: Actor, input: HoldUpdate): Promi
 }
 
 /**
- * A hold stays where it is, and what it is said to be: whoever thinks to have moved it would leave
- * units free that are to be held.
+ * The product, account and investment of a hold cannot change: a caller who believed to have moved
+ * a hold would leave units free that should be held.
  */
 function refuseMoved(stored: Record<string, unknown>, input: HoldUpdate) {
   for (const reference of [productReference, accountReference, investmentReference]) {
@@ -160,7 +163,7 @@ export async function deleteHold(tx: Tx, actor: Actor, { HoldID }: HoldKey): Pro
   return { ...nothingLeft, ids: [HoldID], productID, changes, before }
 }
 
-/** What it was until now; tells the moment. */
+/** Keeps the present state of the hold as a version, and returns the moment of the change. */
 async function keepVersion(tx: Tx, { productID, holdID }: Key): Promise<string> {
   const moment = await momentOfChange(tx)
   await tx.query(sql`

@@ -21,7 +21,7 @@ const Reason = requiredText(500, { description: 'Why units are held back.' })
 const From = { ...RegisterDate, description: 'The first day; left out, today.' }
 const To = { ...RegisterDate, description: 'The last day; left out, until further.' }
 
-/** What a hold is on. */
+/** The account that a hold is on, and the investment where it is limited to one. */
 const place = {
   productID: optional(Id),
   externalProductId: optional(ExternalId),

@@ -12,7 +12,7 @@ export function longDate(date: string): string {
 const months =
   'January February March April May June July August September October November December'.split(' ')
 
-/** The product, and the class where the report is about one: the head of every report. */
+/** The head of every report: the product, and the class where the report is about one. */
 export async function aboutProduct(handle: Sql, subject: Subject): Promise<Label[]> {
   const { productID, investmentID } = subject
   const [row] = await handle.query<{ product: string; class: string | null }>(sql`
@@ -23,7 +23,7 @@ export async function aboutProduct(handle: Sql, subject: Subject): Promise<Label
   return [['Product', row!.product], ...(row!.class ? [['Class', row!.class] as const] : [])]
 }
 
-/** What minus means, for those who read statements rather than ledgers. */
+/** Explains the minus sign to readers who know investor statements rather than ledgers. */
 export const signs: Label = [
   'Signs',
   'What goes out (redemptions, transfers and conversions out) has a minus; a distribution paid ' +

@@ -29,7 +29,7 @@ import { renderReport } from './sql.ts'
 
 const { ReportType, DistributionStatus } = lookups
 
-/** Takes an order for a report. A worker is woken by the commit of this very transaction. */
+/** Takes an order for a report. The commit of this transaction wakes a worker. */
 export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Promise<Written> {
   const { reportTypeID, top, knownAt } = input
   const format = input.format ?? usualFormat(input)
@@ -57,14 +57,16 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   return { ...(await renderReport(tx, id)), ids: [id], productID, changes: input }
 }
 
-/** Payments have days ahead: all of them are reconciled, unless the order has a period. */
+/**
+ * Payment dates may lie in the future: a payment reconciliation without a period has no last day.
+ */
 const usualEnd = ({ reportTypeID, fromDate }: ReportInput, today: string) =>
   reportTypeID === ReportType['Payment reconciliation'] && !fromDate ? null : today
 
 export const queueReport = (tx: Tx, reportID: number) =>
   queueJob(tx, 'make_report', { reportID }, `report ${reportID}`)
 
-/** What the kind of report cannot do without. */
+/** Problems for the records that this kind of report needs and the order does not name. */
 function neededBy(input: ReportInput, format: Format): Problem[] {
   const needs = (references: Reference[]): Problem[] =>
     references.some((reference) => namesAny(reference, input))
@@ -89,7 +91,10 @@ function neededBy(input: ReportInput, format: Format): Problem[] {
 const ofDistribution: number[] = [ReportType.Distribution, ReportType['Distribution statement']]
 const isStatement = (typeID: number) => typeID in statementKinds
 
-/** A statement is a letter, or many; everything else is a table. */
+/**
+ * Tables default to CSV, the investor statements of one investor or account to PDF, and those of
+ * many to a zip.
+ */
 function usualFormat(input: ReportInput): Format {
   if (kinds[input.reportTypeID]!.sketch) return 'csv'
   const ofOne = [bizEntityReference, accountReference].some((how) => namesAny(how, input))
@@ -114,7 +119,10 @@ function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {
     : []
 }
 
-/** Every id of a report, natively, and its product: that which is named, or that of the rest. */
+/**
+ * Resolves every id of an order to a native id. The product is the one that is named, else that of
+ * the other records.
+ */
 async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
   const named = namesAny(productReference, input)
     ? await identifyProduct(tx, actor, input)
@@ -138,7 +146,8 @@ async function subjectOf(tx: Tx, actor: Actor, input: ReportInput) {
   if (!productID) throw noSuch(productReference, {})
   await refuseStrangers(tx, productID, { investmentID, bizEntityID: given, account })
   if (distribution && investmentID) await refuseOtherClass(tx, distribution, investmentID)
-  // What was declared at an earlier moment is seen when the report looks back to it.
+  // With knownAt the report looks back to a moment at which the distribution may have been
+  // declared.
   if (distribution && !input.knownAt) await refuseUndeclared(tx, distribution)
   return {
     productID,
@@ -177,7 +186,10 @@ async function productOf(
   return row?.productID
 }
 
-/** Everything a report names belongs to one product, and the account to its entity. */
+/**
+ * Refuses an order whose records do not all belong to one product, or whose account does not belong
+ * to its entity.
+ */
 async function refuseStrangers(
   tx: Tx,
   productID: number,
@@ -205,7 +217,7 @@ async function refuseStrangers(
 
 type DistributionID = Awaited<ReturnType<typeof identifyDistribution>>
 
-/** A distribution is of one class: nothing of it belongs to a report on another. */
+/** A distribution belongs to one class, so a report on another class has nothing to show of it. */
 async function refuseOtherClass(tx: Tx, { productID, id }: DistributionID, investmentID: number) {
   const [row] = await tx.query(sql`
     select 1 from distribution

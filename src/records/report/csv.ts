@@ -5,8 +5,8 @@ import { harmless } from '../../platform/shape/harmless.ts'
 import { type Column, type Row, type Table, totalLines } from './table.ts'
 
 /**
- * RFC 4180, in UTF-8 with a mark, without which Excel takes it for another encoding. Figures as
- * plain digits; the last lines have the totals.
+ * Writes RFC 4180 in UTF-8, with a byte order mark: without it Excel assumes another encoding.
+ * Figures are plain digits; the last lines hold the totals.
  */
 export async function writeCsv(path: string, table: Table, rows: AsyncIterable<Row[]>) {
   await pipeline(Readable.from(lines(table, rows)), createWriteStream(path))
@@ -29,6 +29,8 @@ function cell({ kind }: Column, value: string | number | null | undefined): stri
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The word stands in the first column, which is not itself a total. */
+/**
+ * The cells of a total line; the label goes into the first column, which is never a total itself.
+ */
 const totalCells = (columns: readonly Column[], label: string, totals: Row) =>
   columns.map((column, i) => (i === 0 ? quoted(label) : cell(column, totals[column.key])))

@@ -20,7 +20,10 @@ type Report = Told & {
   sha256: string
   issuer: string
   issuerEmail: string | null
-  /** Who had it sent, and with which API key; nobody of before that was remembered. */
+  /**
+   * The user and the API key that had the report sent; null for reports sent before this was
+   * stored.
+   */
   userID: number | null
   apiKeyID: number | null
 }
@@ -32,17 +35,17 @@ type Letter = {
   offset: number
   size: number
   attempts: number
-  /** When it was last marked as being sent by us. */
+  /** When this process last marked the letter as being sent. */
   since: string
 }
 
-/** Letters that are claimed at once. */
+/** The number of letters that are claimed at once. */
 const batch = 10
 
 /**
- * Sends what is queued of a report. A letter is marked before it is handed to the server, and
- * after: one that was marked and whose sender died may have gone out, and is not sent again.
- * Before each batch it is asked whether who had them sent still may.
+ * Sends the queued letters of a report. A letter is marked before and after it is handed to the
+ * mail server: a letter marked by a sender that died may have gone out, so it is not sent again.
+ * Before each batch the rights of the user or API key that had them sent are checked again.
  */
 export async function sendStatements(deliverer: Deliverer, reportID: number, signal: AbortSignal) {
   const { transaction, files, mailer } = deliverer
@@ -86,8 +89,8 @@ async function readReport(tx: Tx, reportID: number): Promise<Report | undefined>
 }
 
 /**
- * None, once who had them sent may not any more, or what they tell was taken back: then those that
- * are left are as if they had never been sent.
+ * Claims the next letters. Returns none once the sender has lost the right to send them, or what
+ * the letters state has been reversed; the letters that are left then count as never sent.
  */
 async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number) {
   const report = await transaction((tx) => readReport(tx, reportID))
@@ -105,8 +108,9 @@ async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number
 }
 
 /**
- * As if they had never been sent: somebody else may. Not where somebody else has just done so, who
- * holds the report's row while they do; their own job sends them.
+ * Resets the queued letters as if they had never been sent, so that another user can send them.
+ * This does nothing where another user has just sent the report: that request holds the lock of the
+ * report row until it commits, and its own job sends the letters.
  */
 const takeBack = (tx: Tx, reportID: number, { userID, apiKeyID }: Report) =>
   tx.query(sql`
@@ -138,11 +142,14 @@ const claim = async (tx: Tx, reportID: number): Promise<Letter[]> => {
   return letters.sort((a, b) => a.offset - b.offset)
 }
 
-/** Whether a letter is not put off, or not any longer. */
+/** Whether a letter is due: it was not put off, or the time it was put off to has come. */
 const isDue = (alias: string) =>
   raw(`(${alias}.put_off_until is null or ${alias}.put_off_until <= now())`)
 
-/** Letters o that are still marked by us: not told as lost meanwhile, nor another's by now. */
+/**
+ * Letters o that this process still holds: not reported as lost meanwhile, and not taken by
+ * another.
+ */
 const ours = (reportID: number, letters: readonly Letter[]) => sql`
   unnest(${letters.map(({ accountID }) => accountID)}::int[],
     ${letters.map(({ since }) => since)}::timestamptz[]) o (account_id, since)
@@ -150,8 +157,8 @@ const ours = (reportID: number, letters: readonly Letter[]) => sql`
     and s.state_date = o.since`
 
 /**
- * Those that wait for the one before them are marked anew, however long that took: they are not
- * told as lost while their sender lives. What is not ours any more is not sent.
+ * Renews the mark of claimed letters that wait for the letter before them, so that they are not
+ * reported as lost while their sender lives. Returns only letters that this process still holds.
  */
 async function renew(tx: Tx, reportID: number, letters: Letter[]): Promise<Letter[]> {
   if (letters.length === 0) return []
@@ -165,7 +172,7 @@ async function renew(tx: Tx, reportID: number, letters: Letter[]): Promise<Lette
   })
 }
 
-/** What of our claim was not tried goes back. */
+/** Puts claimed letters that were not tried back into the queue. */
 const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
   tx.query(sql`
     update report_statement s set state = 'Queued', attempts = attempts - 1
@@ -180,7 +187,8 @@ async function send(
 ): Promise<Outcome> {
   const { title } = kinds[typeID]!
   const mail = {
-    from: { name: issuer, address: from ?? issuerEmail! }, // Send asked for one of them
+    // POST /Report/Send refuses a report without either address
+    from: { name: issuer, address: from ?? issuerEmail! },
     to: email,
     subject: `${title} – ${issuer}`,
     text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
@@ -198,9 +206,9 @@ const record = (tx: Tx, reportID: number, letter: Letter, outcome: Outcome) =>
     from ${ours(reportID, [letter])}`)
 
 /**
- * What a process that died was sending is told as not known, and what waits is sent by another;
- * so is what was put off, when its time has come.
- * Any node may do this at any time.
+ * Marks letters of a process that died as failed, since it is not known whether they went out, and
+ * queues jobs for letters that wait, including letters whose time to be retried has come. Any node
+ * may do this at any time.
  */
 export const reviveSending = (transaction: Transaction) =>
   transaction(async (tx) => {

@@ -28,7 +28,7 @@ type Declared = {
   status: string
   decimals: number
   components: string[]
-  /** Something of what was left over has been paid out, as to accounts that were closed since. */
+  /** Whether residuals were paid out, for example to accounts that have been closed since. */
   paidResiduals: boolean
   underWay: string | null
 }
@@ -79,8 +79,9 @@ const columnsOf = ({ components, paidResiduals }: Declared): Column[] => [
 ]
 
 /**
- * What each account got of a distribution. With its payment also went what was left for accounts
- * that hold nothing any more: they have no entitlement, and a line of what they were paid.
+ * The amounts of each account. The payment of a distribution also pays out the residuals of
+ * accounts that hold nothing any more: these accounts have no entitlement and get a line of their
+ * own.
  */
 const linesOf = ({ productID, corporateActionID }: Subject, { components }: Declared) => sql`
   select t.product_id, t.corporate_action_id, t.account_id, t.investment_id, t.units,
@@ -98,7 +99,7 @@ const linesOf = ({ productID, corporateActionID }: Subject, { components }: Decl
       select 1 from entitlement x where x.product_id = ${productID}
         and x.corporate_action_id = ${corporateActionID} and x.account_id = r.account_id)`
 
-/** Account by account, by component, and how. */
+/** Each account's amounts by component, and how each account was paid. */
 export async function distributionSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const declared = await readDeclared(snapshot, subject)
   const { decimals } = declared
@@ -108,7 +109,7 @@ export async function distributionSketch(snapshot: Snapshot, subject: Subject): 
   )
   return {
     title: 'Distribution',
-    // Its class is that of the distribution, also where the order names it.
+    // The class comes from the distribution, even where the order names it.
     about: [
       ...(await aboutProduct(snapshot, { ...subject, investmentID: null })),
       ...aboutDistribution(declared),

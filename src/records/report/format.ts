@@ -7,8 +7,9 @@ import type { Row, Table } from './table.ts'
 import { writeXlsx } from './xlsx.ts'
 
 /**
- * Writes a table to a file as its rows come, however many they are. What a format says of when it
- * was made is the moment that the report tells of: ordered again, it is the same to the byte.
+ * Writes a table to a file as its rows arrive, without keeping them. Where a format states when the
+ * file was made, it uses the moment whose state the report shows: the same order gives the same
+ * bytes.
  */
 export type Writer = (
   path: string,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** Reads pieces of a file in the order of their places; a place before the last begins anew. */
+/** Reads pieces of a file in ascending order of position; an earlier position reopens the file. */
 export function forwardReader(open: () => Promise<Readable>) {
   let stream: Readable | undefined
   let pieces: AsyncIterator<Buffer> | undefined

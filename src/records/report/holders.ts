@@ -6,7 +6,7 @@ import { className, positionsOf } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
-/** Who holds how much of each class, all accounts of a holder together. */
+/** The units of each holder in each class, across all accounts of the holder. */
 const holders = (subject: Subject) => sql`
   select a.biz_entity_id, h.investment_id, sum(h.quantity) as units,
     string_agg(a.account_number, ', ' order by a.account_id) as accounts
@@ -26,8 +26,8 @@ const topColumns: Column[] = [
 ]
 
 /**
- * The largest holders of each class: exactly so many, and of equals the one who has been here
- * longer. Units of two classes are not the same thing, and are never added up.
+ * The `top` largest holders of each class; of equal holdings the entity with the lower id comes
+ * first. Units of two classes are different things and are never added up.
  */
 export async function topHoldersSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const ranked = sql`
@@ -66,7 +66,7 @@ const rangeColumns: Column[] = [
   { key: 'percent', title: '% of issued', kind: 'number', width: 10, decimals: 2 },
 ]
 
-/** The class that was asked for; else those of the product that anybody holds. */
+/** The class that the order names; else every class of the product that has a holder. */
 const classes = ({ productID, investmentID }: Subject) => sql`
   select i.investment_id, ${className} as class, i.unit_decimals as decimals from investment i
   where i.product_id = ${productID} and ${
@@ -75,7 +75,10 @@ const classes = ({ productID, investmentID }: Subject) => sql`
       : sql`i.investment_id in (select o.investment_id from o)`
   }`
 
-/** How the units are spread, in the ranges of the exchange; parts of a unit belong to the next. */
+/**
+ * The spread of units over the ranges of the exchange; a fraction above a limit falls into the next
+ * range.
+ */
 export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   return {
     title: 'Holding ranges',

@@ -26,7 +26,7 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
-/** What every account holds and what it is worth. */
+/** The units of every account, and their value. */
 export const holdingsSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
   title: 'Holdings',
   about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],

@@ -3,7 +3,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Column, Row, Table } from './table.ts'
 
-/** One object: what the report is, its columns, its rows by column, and the totals. */
+/**
+ * Writes one JSON object: the head of the report, its columns, its rows by column key, and the
+ * totals.
+ */
 export async function writeJson(path: string, table: Table, rows: AsyncIterable<Row[]>) {
   await pipeline(Readable.from(pieces(table, rows)), createWriteStream(path))
 }
@@ -26,7 +29,10 @@ async function* pieces(table: Table, rows: AsyncIterable<Row[]>) {
   yield '}'
 }
 
-/** Figures digit for digit: no JavaScript number holds them on the way. */
+/**
+ * Writes figures digit by digit as PostgreSQL gave them, since a JavaScript number would round
+ * some.
+ */
 const objectOf = (columns: readonly Column[], row: Row) =>
   `{${columns.map(({ key, kind }) => `"${key}":${written(kind, row[key])}`).join(',')}}`
 

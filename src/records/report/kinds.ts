@@ -19,11 +19,13 @@ import { withholdingSketch } from './withholding.ts'
 
 type Kind = {
   title: string
-  /** What its rows are made of: who may not read that may not have the report. */
+  /**
+   * The permissions to read the records behind the rows; without all of them a user gets no report.
+   */
   needs: readonly Permission[]
-  /** Its rows as a table; a kind without is made as letters only. */
+  /** Describes the rows as a table; a kind without it is made as letters only. */
   sketch?: (snapshot: Snapshot, subject: Subject) => Promise<Sketch>
-  /** It shows the names and addresses of its day. */
+  /** Whether the report shows names and addresses as they were on its date. */
   namesAsAt?: true
 }
 
@@ -106,7 +108,7 @@ export const kinds: Record<number, Kind> = {
   },
 }
 
-/** Asked when a report is wanted, when it is made, and when it is handed out. */
+/** Checked when a report is ordered, when it is made, and when its file is downloaded. */
 export function checkMayRead(actor: Actor, reportTypeID: number) {
   const missing = kinds[reportTypeID]!.needs.find((needed) => !actor.permissions.has(needed))
   if (missing) throw forbidden('permission_missing', `This report needs the permission ${missing}.`)

@@ -2,28 +2,31 @@ import type { Readable } from 'node:stream'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { MailSettings } from './send.ts'
 
-/** What sends mail: one connection to the server, kept between letters. */
+/** Sends mail over one connection to the server, which is kept between letters. */
 export type Mailer = {
-  /** The signal tells that the process is about to end. */
+  /** `signal` aborts when the process is about to end. */
   send: (mail: SendMailOptions, signal: AbortSignal) => Promise<Handed>
   close: () => void
 }
 
-/** How handing over a letter ended; `begun` where some of it may have reached the server. */
+/** The result of handing over a letter; `begun` where some of it may have reached the server. */
 type Handed = { error?: MailError; begun: boolean }
 
 type MailError = Error & { code?: string; responseCode?: number; command?: string }
 
 type Watched = SendMailOptions & { onOpened?: (letter: Readable) => void }
 
-/** In milliseconds: a server that is silent is given up before its letters are told as lost. */
+/**
+ * In milliseconds. A silent server is given up before `reviveSending` would report its letters as
+ * lost.
+ */
 const timeouts = { connectionTimeout: 60_000, socketTimeout: 180_000 }
 /**
- * For a letter as a whole, of which it waits a quarter at most for those before it: a server that
- * says a little now and then is never silent.
+ * Milliseconds for a letter as a whole, since a server that sends a little now and then is never
+ * silent. At most a quarter of it is spent waiting for the letters before it.
  */
 const longest = 240_000
-/** What a letter under way has left once the process is about to end, which it does in seconds. */
+/** Milliseconds that a letter under way still gets once the process is about to end. */
 const lastMoment = 2_000
 
 export function openMailer({ smtpUrl }: MailSettings, patience = longest): Mailer | undefined {
@@ -55,18 +58,20 @@ export function openMailer({ smtpUrl }: MailSettings, patience = longest): Maile
     if (!(await endsIn(before, patience / 4, signal))) return { error: noTurn(), begun: false }
     return underway(mail, signal, patience - (performance.now() - since))
   }
-  // One after another: whose time is up breaks the connection off, which is nobody else's then.
+  // Letters go one after another, so a letter whose time is up can close the connection without
+  // breaking off another letter.
   const send = (mail: SendMailOptions, signal: AbortSignal) => {
     const before = turn
     const handed = inTurn(before, mail, signal)
-    // Nothing is handed on from one to the next, which would keep all there ever were.
+    // Each turn resolves to nothing: passing a value on would keep the results of all earlier
+    // letters.
     turn = handed.then(() => before).then(() => {})
     return handed
   }
   return { send, close: () => transport.close() }
 }
 
-/** Whether something ends in so many milliseconds, and before the process is about to end. */
+/** Whether a promise resolves within the given time and before the process is about to end. */
 async function endsIn(what: Promise<unknown>, milliseconds: number, signal: AbortSignal) {
   if (signal.aborted) return false
   let giveUp = () => {}
@@ -88,7 +93,8 @@ const noTurn = () => ofConnection('The mail server was busy with another letter.
 
 function openTransport(url: string) {
   const transport = createTransport({ url, pool: true, maxConnections: 1, ...timeouts })
-  // An error of the connection does not tell how far a letter had got; whether it was read does.
+  // A connection error does not tell how far a letter had got, but whether its stream was read
+  // does.
   transport.use('stream', ({ data, message }, done) => {
     const open = message.createReadStream.bind(message)
     message.createReadStream = (options) => {
@@ -118,8 +124,9 @@ async function handOver(
 }
 
 /**
- * How a letter fared. `error` where all of the rest would fare the same, `isUntried` where it was
- * not even looked at; `minutes` where it alone has to wait.
+ * The outcome for a letter. `error` is set where all the remaining letters would fail the same way,
+ * `isUntried` where the server did not get to look at this letter, and `minutes` where this letter
+ * alone has to wait.
  */
 export type Outcome = {
   state: 'Sent' | 'Failed' | 'Queued'
@@ -129,9 +136,11 @@ export type Outcome = {
   minutes?: number | undefined
 }
 
-/** How often a server that says "later" is asked. */
+/** The most attempts for a letter that the server defers. */
 const mostAttempts = 5
-/** Minutes that an addressee whom it puts off (greylisting) waits, after each attempt. */
+/**
+ * Minutes until the next attempt for an addressee that the server defers (greylisting), by attempt.
+ */
 const putOffFor = [1, 5, 15, 60]
 
 export function outcomeOf({ error, begun }: Handed, attempts: number): Outcome {
@@ -147,8 +156,9 @@ export function outcomeOf({ error, begun }: Handed, attempts: number): Outcome {
 }
 
 /**
- * It cannot be reached, or takes nothing from us as we are (the login, the sender): no letter has
- * had its turn. What it says of the size of one is about that one.
+ * Whether the error concerns the server and not the letter: it cannot be reached, or refuses our
+ * login or sender. Then no letter was really tried. An answer about size (452, 552) concerns the
+ * letter.
  */
 const isOfServer = ({ code, responseCode = 0, command = code ?? '' }: MailError) =>
   /^(ECONNECTION|CONN|EHLO|HELO|STARTTLS|AUTH|MAIL FROM)/.test(command) &&

@@ -21,9 +21,9 @@ import { deadAfter, type Order, type Turns } from './turns.ts'
 
 const { Queued, Running, Complete, Failed } = lookups.ReportStatus
 
-/** Who makes a report says so at this interval. */
+/** The worker that makes a report renews its lease at this interval, in milliseconds. */
 const heartbeat = 5_000
-/** Attempts that end in a crash or a fault of ours, before we give up. */
+/** Attempts that may end in a crash or an internal error before the report fails for good. */
 const mostAttempts = 5
 
 export type Makers = {
@@ -31,15 +31,16 @@ export type Makers = {
   turns: Turns
   snapshot: <T>(work: (snapshot: Snapshot) => Promise<T>, signal: AbortSignal) => Promise<T>
   files: Files
-  /** Wakes those who wait for events. */
+  /** Wakes callers that wait for events. */
   ring: () => void
   actorOf: ActorOf
   onFault: (reportID: number, error: unknown) => void
 }
 
 /**
- * Makes reports until there is none that this process may begin. Each report wakes somebody once,
- * maybe in vain, where enough of its user's are being made: who makes those looks again after each.
+ * Makes reports until none is left that this process may begin. Each report wakes one process once,
+ * perhaps in vain because the process already makes the most reports allowed for that user; so the
+ * process looks for the next report whenever one has ended.
  */
 export async function makeReports(makers: Makers, signal: AbortSignal) {
   while (!signal.aborted) {
@@ -49,7 +50,7 @@ export async function makeReports(makers: Makers, signal: AbortSignal) {
   }
 }
 
-/** What ends badly is told in its record, or tried again. */
+/** Makes one report. A failure is recorded in the report, or the report is tried again. */
 async function makeReport(makers: Makers, order: Order, signal: AbortSignal) {
   const attempt = new AbortController()
   const stop = () => attempt.abort()
@@ -58,7 +59,7 @@ async function makeReport(makers: Makers, order: Order, signal: AbortSignal) {
   const timer = setInterval(() => {
     tell(makers, order, progress).then(
       (isOurs) => isOurs || stop(),
-      () => {}, // the database is away: the next one may get through
+      () => {}, // the database cannot be reached: the next renewal may succeed
     )
   }, heartbeat)
   try {
@@ -73,7 +74,7 @@ async function makeReport(makers: Makers, order: Order, signal: AbortSignal) {
 
 const leased = ({ id, lease }: Order) => sql`report_id = ${id} and lease = ${lease}::uuid`
 
-/** Whether the report is still ours. */
+/** Renews the lease and writes the progress; returns whether this process still has the report. */
 const tell = ({ transaction }: Makers, order: Order, { percent, rows }: Progress) =>
   transaction(async (tx) => {
     const still = await tx.query(sql`
@@ -83,8 +84,8 @@ const tell = ({ transaction }: Makers, order: Order, { percent, rows }: Progress
   })
 
 /**
- * What is written of a report beside its own row, by who still has it: who was away for long must
- * not put the letters of their file for those of another's.
+ * Writes rows that belong to a report, if this process still has the lease. A process that was
+ * stalled must not replace the letters of another process's file with those of its own.
  */
 const whileOurs = ({ transaction }: Makers, order: Order, write: (tx: Tx) => Promise<unknown>) =>
   transaction(async (tx) => {
@@ -112,7 +113,7 @@ async function make(makers: Makers, order: Order, progress: Progress, signal: Ab
   makers.ring()
 }
 
-/** Where products live apart, a report of one is made where that one is. */
+/** In a database spread over nodes, a report on one product is made on the node of that product. */
 const inItsPlace = async (present: Snapshot, { productID }: Order): Promise<Snapshot> =>
   productID && (await present.isSpread()) ? streamInProduct(present, productID) : present
 
@@ -121,7 +122,7 @@ type Making = { snapshot: Snapshot; progress: Progress; signal: AbortSignal }
 async function makeTable(order: Order, path: string, making: Making) {
   const { snapshot, progress, signal } = making
   const { typeID, format } = order
-  // What has no table, or no such format, was refused when it was ordered.
+  // createReport refuses kinds without a table, and formats that a kind does not have.
   const sketch = await kinds[typeID]!.sketch!(snapshot, order)
   const table = await tableOf(snapshot, sketch)
   const rows = counted(rowsOf(snapshot, table), table, progress, signal)
@@ -129,10 +130,10 @@ async function makeTable(order: Order, path: string, making: Making) {
   progress.rows = table.count
 }
 
-/** The moment it tells of, known by the time it is made. */
+/** The moment whose state the report shows; it is set before any part of the file is made. */
 const momentOf = ({ knownAt }: Order) => new Date(knownAt!)
 
-/** Statements, as a letter or as many. */
+/** Whether the report is made as letters: one PDF, or a zip of many. */
 const isLetters = ({ typeID, format }: Order) =>
   typeID in statementKinds && (format === 'pdf' || format === 'zip')
 
@@ -157,7 +158,7 @@ async function makeLetters(makers: Makers, order: Order, path: string, making: M
   progress.rows = await make(tools, order, path)
 }
 
-/** A small file as a whole. */
+/** Reads a small file into memory. */
 async function bytesOf(files: Files, sha256: string): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of await files.open(sha256)) pieces.push(piece as Buffer)
@@ -165,8 +166,9 @@ async function bytesOf(files: Files, sha256: string): Promise<Buffer> {
 }
 
 /**
- * The register as it was known when the order says, and of some kinds with the names of their day;
- * else as it is. Tells the moment, by which the same can be had again.
+ * The register as it was known at the order's knownAt, for some kinds with the names of the
+ * report's date; else as it is now. Also returns the moment, with which the same report can be made
+ * again.
  */
 async function inItsTime(present: Snapshot, { productID, date, knownAt, typeID }: Order) {
   const [row] = await present.query<{ moment: string; namedAt: string | null }>(sql`
@@ -195,7 +197,7 @@ async function* counted(
   }
 }
 
-/** The file is durable by now; from here on it has a reference. */
+/** Completes the report: its file is already durable, and this row makes the reference to it. */
 const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, rows: number) =>
   end(
     tx,
@@ -206,7 +208,7 @@ const complete = (tx: Tx, order: Order, file: { sha256: string; size: number }, 
       known_at = ${order.knownAt}`,
   )
 
-/** The last word on a report, and the event that tells of it: unless it is another's by now. */
+/** Ends a report and raises its event, unless another process has the report by now. */
 async function end(tx: Tx, order: Order, type: EventType, how: Fragment) {
   const { id, productID, userID } = order
   const ended = await tx.query(sql`
@@ -221,7 +223,10 @@ const gaveUp = () =>
     { code: 'gave_up', message: 'The report could not be made in several attempts.' },
   ])
 
-/** What a person can act on is told; the rest is tried again, and then told without its reasons. */
+/**
+ * Settles a failure. A refusal is shown to the user; any other error is logged and the report tried
+ * again, and after the last attempt the user sees a message without the cause.
+ */
 async function settle(makers: Makers, order: Order, error: unknown, isStopping: boolean) {
   const { transaction, onFault } = makers
   if (isStopping) return transaction((tx) => handBack(tx, order))
@@ -231,14 +236,16 @@ async function settle(makers: Makers, order: Order, error: unknown, isStopping: 
   const message = told ?? (isLast ? 'The report could not be made; the log says why.' : undefined)
   if (message === undefined) {
     await transaction((tx) => putBack(tx, order, order.attempts))
-    throw error // the queue tries again, after a while
+    throw error // the queue runs the job again after a while
   }
   const how = sql`report_status_id = ${Failed}, error_message = ${message.slice(0, 500)}`
   await transaction((tx) => end(tx, order, 'report.failed', how))
   makers.ring()
 }
 
-/** Stopped in the middle: another worker starts it anew, and this attempt does not count. */
+/**
+ * The process is stopping: another worker starts the report anew, and this attempt does not count.
+ */
 async function handBack(tx: Tx, order: Order) {
   if (await putBack(tx, order, order.attempts - 1)) await queueReport(tx, order.id)
 }
@@ -252,8 +259,8 @@ const putBack = async (tx: Tx, order: Order, attempts: number) => {
 }
 
 /**
- * Reports whose makers died, at them or on the way to them, go back into the queue; one that still
- * waits there keeps its place. Any node may do this at any time.
+ * Puts reports back into the queue whose worker died, or died before it took them; `queueReport`
+ * keeps the place of a job that is still waiting. Any node may do this at any time.
  */
 export const reviveReports = ({ transaction }: Makers) =>
   transaction(async (tx) => {

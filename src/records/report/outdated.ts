@@ -7,7 +7,7 @@ import { financialYear, type Year } from '../statement/financial-year.ts'
 
 const { ReportType } = lookups
 
-/** Statements that are made: of what, and of which moment they tell. */
+/** Investor statements that were made: their subject, and the moment whose state they show. */
 export type Told = {
   typeID: number
   productID: number
@@ -17,12 +17,15 @@ export type Told = {
   moment: string | null
 }
 
-/** The columns of a report r that tell it. */
+/** The columns of a report r that make up a `Told`. */
 export const toldColumns = sql`r.report_type_id as "typeID", r.product_id as "productID",
   r.corporate_action_id as "corporateActionID", r.investment_id as "investmentID", r.date,
   r.known_at::text as moment`
 
-/** Investors are not told of money that was taken back since the letters were made: why not. */
+/**
+ * The refusal to send letters about a distribution that was reversed after they were made, if it
+ * was.
+ */
 export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefined> {
   const which = await toldOf(tx, told)
   if (!which || told.moment === null) return undefined
@@ -46,14 +49,17 @@ export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefin
   )
 }
 
-/** As it was then, v, and is now, d: a step taken at another time, or not any more. */
+/**
+ * Whether a step of a distribution that version v had is gone from the present row d, or was taken
+ * anew at another time.
+ */
 const takenBack = (step: 'declared' | 'paid' | 'completed') => {
   const field = `${step}_date`
   return sql`(v.image ->> ${field}::text is not null and (v.image ->> ${field}::text)::timestamptz
     is distinct from d.${raw(field)})`
 }
 
-/** It had paid out money of reinvestments in the year, which was taken back since. */
+/** Whether the distribution had paid out residuals in the year that were reversed since. */
 const paidOutThen = ({ from, to }: Year, moment: string | null) => sql`
   exists (select 1 from residual_payment r
     where r.product_id = d.product_id and r.corporate_action_id = d.corporate_action_id

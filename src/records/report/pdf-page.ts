@@ -4,7 +4,7 @@ import type { Chart, Column, Row, Table } from './table.ts'
 
 export type Sheet = PDFKit.PDFDocument
 
-/** Where things stand on a page, in points. Every row is as high as every other. */
+/** The positions on a page, in points. All rows have the same height. */
 export type Layout = {
   width: number
   height: number
@@ -14,7 +14,7 @@ export type Layout = {
   rowHeight: number
   headHeight: number
   fontSize: number
-  /** The moment that the report tells of. */
+  /** The moment whose state the report shows. */
   moment: Date
   /** The bottom of the rows; below it is the footer. */
   bottom: number
@@ -26,7 +26,7 @@ const accent = '#1f4e79'
 const rule = '#c3ccd5'
 const band = '#f3f6f9'
 
-/** The title in large, for the first page. */
+/** Draws the large title on the first page and returns where the content below begins. */
 export function drawTitle(doc: Sheet, { left, right }: Layout, { title }: Table): number {
   doc.font('bold').fontSize(18).fillColor(accent)
   put(doc, fitted(doc, title, right - left), left, 36)
@@ -37,7 +37,7 @@ export function drawTitle(doc: Sheet, { left, right }: Layout, { title }: Table)
 /** Where the table begins on the pages after the first. */
 export const belowRunningTitle = 50
 
-/** On the pages after the first, a line that says what they are part of. */
+/** Draws a line that names the report on every page after the first. */
 export function drawRunningTitle(doc: Sheet, { left, right }: Layout, { title, about }: Table) {
   const [, name = ''] = about[0] ?? []
   doc.font('plain').fontSize(8).fillColor(faint)
@@ -45,7 +45,7 @@ export function drawRunningTitle(doc: Sheet, { left, right }: Layout, { title, a
   return belowRunningTitle
 }
 
-/** What the report is about, in two columns of labels and values. */
+/** Draws the head of the report as two columns of labels and values. */
 export function drawAbout(doc: Sheet, layout: Layout, { about }: Table, top: number): number {
   const half = (layout.right - layout.left) / 2
   const perSide = Math.ceil(about.length / 2)
@@ -65,7 +65,7 @@ export function drawAbout(doc: Sheet, layout: Layout, { about }: Table, top: num
   return Math.max(...bottoms) + 10
 }
 
-/** The height of the table's head: as many lines as the longest of its names takes. */
+/** The height of the table's head, which has as many lines as the longest column title needs. */
 export function measureHead(doc: Sheet, { columns, fontSize }: Layout): number {
   doc.font('bold').fontSize(fontSize)
   const lines = columns.map(
@@ -74,7 +74,7 @@ export function measureHead(doc: Sheet, { columns, fontSize }: Layout): number {
   return Math.max(...lines) * fontSize * 1.2 + 8
 }
 
-/** The names of the columns, over figures to the right as these are. */
+/** Draws the column titles, aligned like the cells below them: figures to the right. */
 export function drawHead(doc: Sheet, tags: Tags, layout: Layout, top: number): number {
   const { left, right, headHeight, fontSize } = layout
   tags.aside(() => doc.rect(left, top, right - left, headHeight).fill('#e6ecf2'))
@@ -89,10 +89,10 @@ export function drawHead(doc: Sheet, tags: Tags, layout: Layout, top: number): n
   return top + headHeight
 }
 
-/** Between the text of two columns, on either side. */
+/** The space between a cell's edge and its text, on either side. */
 const gap = 4
 
-/** Where a row stands: every second one has a band behind it. */
+/** Where a row is drawn; every second row has a coloured band. */
 type Place = { y: number; isBanded: boolean }
 
 export function drawRow(doc: Sheet, tags: Tags, layout: Layout, row: Row, place: Place) {
@@ -116,7 +116,7 @@ export function drawTotals(
     for (const at of [y + 0.5, y + rowHeight]) doc.moveTo(left, at).lineTo(right, at).stroke()
   })
   doc.font('bold').fillColor(ink)
-  // The label has the room of its own column and of those beside it that have no sum.
+  // The label may use the width of its own column only; cellsOf prints it as text.
   const { key } = columns[0]!.column
   tags.row(cellsOf(doc, layout, { ...row, [key]: label }, y, isLabel(key)))
 }
@@ -160,7 +160,7 @@ function shownIn({ kind }: Column, value: string): string {
   return kind === 'date' ? shortDate(value) : value.replaceAll(/\s+/g, ' ')
 }
 
-/** 1234567.8900 → 1,234,567.8900; the digits stay as they are. */
+/** 1234567.8900 → 1,234,567.8900; only separators are added, the digits are not rounded. */
 const grouped = (digits: string) => digits.replace(/\d(?=(\d{3})+(\.|$))(?<!\.\d*)/g, '$&,')
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
@@ -184,7 +184,9 @@ export function footer(doc: Sheet, layout: Layout, page: number, pages: number) 
   put(doc, number, right - doc.widthOfString(number), y)
 }
 
-/** On the last page, below the rows: what could not be printed, where there is any. */
+/**
+ * Draws a note below the rows of the last page about characters that could not be printed, if any.
+ */
 export function drawBoxesNote(doc: Sheet, tags: Tags, { left, right, bottom }: Layout) {
   const found = boxes.get(doc)
   if (!found) return
@@ -195,7 +197,7 @@ export function drawBoxesNote(doc: Sheet, tags: Tags, { left, right, bottom }: L
 
 const chartHeight = 120
 
-/** A line of the value over time. It is a picture: here, and only here, figures may be doubles. */
+/** Draws the value over time. Only here may figures be doubles, since a chart is a picture. */
 export function drawChart(doc: Sheet, layout: Layout, chart: Chart, top: number): number {
   const { left, right } = layout
   const [x0, x1] = [left + 70, right - 10]
@@ -230,7 +232,10 @@ export function drawChart(doc: Sheet, layout: Layout, chart: Chart, top: number)
   return y0 + 24
 }
 
-/** In steps: a value holds until the next one, and nothing rises before the day it was paid in. */
+/**
+ * Draws the chart in steps: a value holds until the next point, so that nothing rises before the
+ * day on which money was paid in.
+ */
 function trace(doc: Sheet, points: (readonly [number, number])[], base: number) {
   const steps = points.flatMap(([x, y], i) =>
     i === 0
@@ -250,7 +255,10 @@ function trace(doc: Sheet, points: (readonly [number, number])[], base: number) 
   doc.lineWidth(1.3).strokeColor(accent).lineJoin('round').stroke()
 }
 
-/** 1, 2, 4, 6 or 8 times a power of ten, at or above the value: quarters of it read well. */
+/**
+ * The lowest 1, 2, 4, 6, 8 or 10 times a power of ten at or above the value, whose quarters read
+ * well as labels.
+ */
 function niceCeiling(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))

@@ -1,22 +1,22 @@
 type Draw = () => void
 
-/** What the parts of a page are, for those who have it read to them. */
+/** Marks the parts of a page with their structure, for screen readers. */
 export type Tags = {
   heading: (draw: Draw) => void
   paragraph: (draw: Draw) => void
-  /** A picture, and what it says in words. */
+  /** A picture with its description in words. */
   figure: (words: string, draw: Draw) => void
   headRow: (cells: Draw[]) => void
   row: (cells: Draw[]) => void
-  /** Lines, colours, and what is repeated on every page: nobody wants to hear it. */
+  /** Lines, colours and repeated titles, which a screen reader should skip. */
   aside: (draw: Draw) => void
   end: () => void
 }
 
-/** Rows of tables that are tagged; every cell of them costs an object in the file. */
+/** The most rows that a tagged table may have: every cell costs an object in the file. */
 export const mostTagged = 20_000
 
-/** pdfkit knows this; its types do not. */
+/** pdfkit supports this option, but its types do not declare it. */
 const headOptions: object = { scope: 'Column' }
 
 export function tagsOf(doc: PDFKit.PDFDocument): Tags {
@@ -53,7 +53,7 @@ const run = (draws: Draw[]) => {
   for (const draw of draws) draw()
 }
 
-/** For tables too long to be heard. */
+/** Draws without tags, for tables too long to be read aloud. */
 export const noTags: Tags = {
   heading: (draw) => draw(),
   paragraph: (draw) => draw(),

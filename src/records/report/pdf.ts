@@ -22,7 +22,7 @@ import {
 import { mostTagged, noTags, type Tags, tagsOf } from './pdf-tags.ts'
 import { type Row, type Table, totalLines } from './table.ts'
 
-/** Rows beyond this are no reading matter; they belong into a spreadsheet. */
+/** The most rows of a PDF; longer reports belong in a spreadsheet. */
 const mostRows = 200_000
 
 const fontFolder = join(
@@ -57,7 +57,7 @@ function layoutOf({ columns, landscape }: Table, moment: Date): Layout {
   }
 }
 
-/** Pages for people: what the report is, a table with its head on every page, and the totals. */
+/** Writes pages: the head of the report, a table with its head on every page, and the totals. */
 export async function writePdf(
   path: string,
   table: Table,
@@ -76,7 +76,8 @@ export async function writePdf(
   const plan = layoutOf(table, moment)
   const layout = { ...plan, headHeight: measureHead(doc, plan) }
   const file = createWriteStream(path)
-  file.on('error', () => {}) // told by the pipeline; another may follow, and must not end us
+  // the pipeline reports the error; a second one without a listener would end the process
+  file.on('error', () => {})
   const written = pipeline(doc, file)
   try {
     await Promise.race([
@@ -92,7 +93,8 @@ export async function writePdf(
 }
 
 async function newDocument({ title, about }: Table, tagged: boolean, moment: Date): Promise<Sheet> {
-  // With the first document, not with the service: it takes longer to load than all the rest.
+  // Imported for the first document, not when the service starts: pdfkit takes longer to load than
+  // everything else together.
   const { default: PDFDocument } = await import('pdfkit')
   const doc = new PDFDocument({
     tagged,
@@ -112,7 +114,7 @@ async function newDocument({ title, about }: Table, tagged: boolean, moment: Dat
   return doc
 }
 
-/** Holding statement – Growth Fund: what a reader sees in the window's title. */
+/** Holding statement – Growth Fund: the title that PDF viewers show in their window. */
 const titleOf = (title: string, about: Table['about']) =>
   [title, about.find(([label]) => label === 'Product')?.[1]].filter(Boolean).join(' – ')
 
@@ -168,7 +170,7 @@ async function draw(
   tags.end()
 }
 
-/** What is above the table on the first page; where the table begins. */
+/** Draws the first page down to the table, and returns where the table begins. */
 function drawFront(doc: Sheet, tags: Tags, layout: Layout, table: Table): number {
   const { chart } = table
   let y = 0

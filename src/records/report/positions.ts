@@ -7,25 +7,25 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 import { accountsOf, itsAccount, itsClass, itsOwner } from '../statement/parts.ts'
 import type { Subject } from './subject.ts'
 
-/** What was held at the end of a report's day, under the alias h. */
+/** The holdings at the end of the report's date, under the alias h. */
 export const positionsOf = ({ productID, investmentID, bizEntityID, accountID, date }: Subject) =>
   sql`(${positionsAsAt(date)} and h.product_id = ${productID}
     ${investmentID ? sql`and h.investment_id = ${investmentID}` : sql``}
     ${accountID ? sql`and h.account_id = ${accountID}` : sql``}
     ${bizEntityID ? sql`and h.account_id = any(${accountsOf(bizEntityID)})` : sql``}) h`
 
-/** Whose they are and in what. */
+/** Joins the account, the owner and the class of a holding h. */
 export const withOwners = sql`
   ${itsAccount('h')} ${itsOwner} ${itsClass('h')}`
 
 export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
 export const currency = raw(`${nameArray(lookups.Currency)}[i.currency_id]`)
 
-/** At least four places, so that prices stand under each other; more where a price has more. */
+/** Rounds a price to at least four decimals, so that prices line up; more where it has more. */
 export const shownPrice = (column: string) =>
   raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))`)
 
-/** The price of a day, or the last before it. */
+/** Joins the price of a date, or the last price before it. */
 export const priceAsAt = (date: Fragment) => sql`
   left join lateral (${priceOn('i.investment_id', date, 'price, price_date')}) v on true`
 

@@ -20,11 +20,11 @@ const { Email } = lookups.CommunicationType
 const { Postal } = lookups.AddressType
 const { Closed } = lookups.AccountStatus
 
-/** The digits of a column, weighted and added up. */
+/** The weighted sum of the digits of a column, as SQL. */
 const weighed = (column: string, weights: readonly number[]) =>
   weights.map((weight, i) => `${weight} * substr(${column}, ${i + 1}, 1)::int`).join(' + ')
 
-/** As check-digits.ts has them, for numbers that the database holds in clear. */
+/** The rules of check-digits.ts in SQL, for numbers that the database stores unencrypted. */
 const wrongAbn = (column: string) => `case when ${column} ~ '^[0-9]{11}$' then
   (${weighed(column, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19])} - 10) % 89 <> 0 end`
 const wrongAcn = (column: string) => `case when ${column} ~ '^[0-9]{9}$' then
@@ -121,7 +121,7 @@ const withParties = raw(`
   left join lateral (
     select o.* from organisation o where o.organisation_id = y.organisation_id offset 0) o on true`)
 
-/** Investors with an account that is open, and what their records lack or have wrong. */
+/** Investors with an open account, and what is missing or wrong in their records. */
 export async function qualitySketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const { productID } = subject
   const investors = sql`
@@ -148,12 +148,15 @@ export async function qualitySketch(snapshot: Snapshot, subject: Subject): Promi
   }
 }
 
-/** Of persons or organisations those whose number nobody has looked at. */
+/** Persons or organisations whose tax file number has not been checked yet. */
 const unreadOf = (table: string) =>
   raw(`select x.${table}_id from ${table} x
       where x.taxation_file_number is not null and x.taxation_file_number_doubt is null`)
 
-/** Numbers of earlier versions are looked at once, after the first start. */
+/**
+ * Tax file numbers stored by earlier versions of the software are checked once, after the first
+ * start of this one.
+ */
 async function refuseUnread(snapshot: Snapshot, productID: number) {
   const [unread] = await snapshot.query(sql`
     select 1 from biz_entity_party y

@@ -19,14 +19,17 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
-/** The runs that pay something of these transactions t. */
+/** The payment runs that pay any of the transactions t. */
 const runsOf = (productID: number, which: Fragment) => sql`
   select m.payment_run_id from biz_transaction t
   join payment_item m on m.product_id = t.product_id
     and m.biz_transaction_id = t.biz_transaction_id
   where t.product_id = ${productID} and ${which}`
 
-/** Of a distribution whenever it was; else of a period, and of a class where one is named. */
+/**
+ * The lines of a distribution at any date, where the order names one; else the lines of a period,
+ * and of a class where the order names one.
+ */
 function wantedOf({ productID, investmentID, corporateActionID, fromDate, toDate }: Subject) {
   const of = (which: Fragment, runs: Fragment) => sql`case when l.of = 'Distribution' then ${which}
     else l.id in (${runsOf(productID, runs)}) end`
@@ -43,7 +46,10 @@ function wantedOf({ productID, investmentID, corporateActionID, fromDate, toDate
   ]
 }
 
-/** Each figure of distributions and runs beside the one it must equal: what `verify` checks. */
+/**
+ * Each figure of distributions and payment runs beside the figure it must equal, as `verify`
+ * checks.
+ */
 export const reconciliationSketch = async (
   snapshot: Snapshot,
   subject: Subject,

@@ -24,7 +24,10 @@ export const addressOfEntity = sql`
     as address
   ${raw(addressThatCounts)}`
 
-/** The day of the first units since the holding was last empty: who left and came back is new. */
+/**
+ * Joins the date entered: the first transaction since the holding was last empty, so that a member
+ * who left and came back counts from the return.
+ */
 const entered = ({ date }: Subject) => {
   const own = sql`b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and ${raw(counts('b'))}`
@@ -40,7 +43,7 @@ const entered = ({ date }: Subject) => {
       order by b.transaction_date, b.biz_transaction_id limit 1) n on true`
 }
 
-/** Who the members are, where they live, since when, and what they hold (section 169). */
+/** The members, their addresses, the dates they entered and their units (section 169). */
 export const registerSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
   title: 'Register of members',
   about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],

@@ -2,7 +2,9 @@ import type { Actor } from '../../platform/actor.ts'
 import { forbidden, Refusal } from '../../platform/refusal.ts'
 import { checkMayRead } from './kinds.ts'
 
-/** Whoever ordered something, as they are now: a user, or one of their API keys. */
+/**
+ * The present rights of the user or API key that ordered something; undefined once it has ended.
+ */
 export type ActorOf = (who: {
   userID: number
   apiKeyID: number | null
@@ -10,7 +12,10 @@ export type ActorOf = (who: {
 
 type Ordered = { typeID: number; productID: number; userID: number; apiKeyID: number | null }
 
-/** The rights of whoever ordered it may have changed since. */
+/**
+ * Refuses a report that its user or API key may not have any more: the rights may have changed
+ * since the order.
+ */
 export async function authorise(actorOf: ActorOf, order: Ordered) {
   const { typeID, productID } = order
   const actor = await actorOf(order)
@@ -20,7 +25,9 @@ export async function authorise(actorOf: ActorOf, order: Ordered) {
   checkMayRead(actor, typeID)
 }
 
-/** A database that is away just then says nothing of anybody's rights. */
+/**
+ * Rethrows an error such as a lost database connection, which says nothing about anybody's rights.
+ */
 export const isAuthorised = (actorOf: ActorOf, order: Ordered): Promise<boolean> =>
   authorise(actorOf, order).then(
     () => true,

@@ -16,7 +16,7 @@ import {
 
 export const tableFormats = ['csv', 'xlsx', 'pdf', 'json'] as const
 export type TableFormat = (typeof tableFormats)[number]
-/** Statements of many investors come as a zip, with a PDF for each. */
+/** The investor statements of many investors come as a zip, with a PDF for each account. */
 const formats = [...tableFormats, 'zip'] as const
 export type Format = (typeof formats)[number]
 

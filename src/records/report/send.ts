@@ -17,7 +17,7 @@ import { Delivery, type DeliveryQuery, type ReportSend } from './schema.ts'
 
 const own = reference({ what: 'report', table: 'report', columns: ['report_id'] }, ['reportID'])
 
-/** Whether mail can be sent, and in whose name where the issuer has no address. */
+/** The mail server, if any, and the sender address for issuers without an address of their own. */
 export type MailSettings = { smtpUrl: string | undefined; smtpFrom: string | undefined }
 
 type Sendable = Told & {
@@ -26,7 +26,9 @@ type Sendable = Told & {
   issuerEmail: string | null
 }
 
-/** Puts the statements of a zip on their way; those who want paper are listed for print. */
+/**
+ * Queues the investor statements of a zip for e-mail; holders who want paper are listed for print.
+ */
 export async function sendReport(
   tx: Tx,
   actor: Actor,
@@ -79,7 +81,7 @@ export const queueSending = (tx: Tx, reportID: number) =>
 
 const deliveryColumns = columns(Delivery, 's')
 
-/** They name the holders, as the statements do: for who may read those. */
+/** Deliveries name the holders, so reading them needs the rights of the investor statements. */
 export async function readDeliveries(handle: Sql, actor: Actor, query: DeliveryQuery) {
   const { ReportID, State, AlsoPrint } = query
   const seen = sql`select r.report_type_id as "typeID" from report r
@@ -102,7 +104,7 @@ export async function readDeliveries(handle: Sql, actor: Actor, query: DeliveryQ
 }
 const mostAccounts = '(select max(account_id)::bigint from account)'
 
-/** A zip that is made anew has no statements yet. */
+/** Deletes the statements of an earlier attempt before the zip is made anew. */
 export const forgetStatements = (tx: Tx, reportID: number) =>
   tx.query(sql`delete from report_statement where report_id = ${reportID}`)
 

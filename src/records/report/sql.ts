@@ -16,7 +16,7 @@ import { fileNameOf, typeOfFormat } from './format.ts'
 import { checkMayRead } from './kinds.ts'
 import { type Format, Report, type ReportKey, type ReportQuery } from './schema.ts'
 
-/** To the microsecond: ordered again with it, a report is the same. */
+/** To the microsecond: an order with this knownAt gives the same report again. */
 const knownAt = `to_char(r.known_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 const reportColumns = columns(Report, 'r', {
   externalProductId: 'p.external_product_id',
@@ -30,7 +30,9 @@ const selectReport = (where: Fragment) => sql`
 export const renderReport = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, selectReport(sql`r.report_id = ${id}`)))!
 
-/** The states stand there as texts, so that the indexes of such statements serve them. */
+/**
+ * The states are literals in the SQL text so that the planner can use the partial indexes on them.
+ */
 const failed = sql`(exists (select 1 from report_statement s
     where s.report_id = r.report_id and s.state = 'Failed')
   or exists (select 1 from report_statement s
@@ -64,7 +66,7 @@ export async function readStatus(handle: Sql, actor: Actor, key: ReportKey): Pro
 const named = (actor: Actor, { ReportID }: ReportKey) =>
   sql`r.report_id = ${ReportID} and ${inScope(actor, 'r.product_id')}`
 
-/** A worker that is at it finds its lease gone, and stops. */
+/** Deletes a report; a worker that is making it finds its lease gone and stops. */
 export async function deleteReport(tx: Tx, actor: Actor, key: ReportKey): Promise<Written> {
   const before = await readStatus(tx, actor, key)
   const [gone] = await tx.query<{ productID: number; sha256: string | null; since: string }>(sql`

@@ -24,7 +24,7 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
 
-/** The holdings of the investor that saw anything by the end of the period. */
+/** The holdings of the investor, in the class where the order names one. */
 const held = (subject: Subject) => sql`
   select h.product_id, h.account_id, h.investment_id, a.account_number,
     ${className} as class, ${currency} as currency, i.unit_decimals,
@@ -33,7 +33,7 @@ const held = (subject: Subject) => sql`
   where h.product_id = ${subject.productID} and ${wanted(subject, 'h')}
     ${subject.investmentID ? sql`and h.investment_id = ${subject.investmentID}` : sql``}`
 
-/** Those of them that had units when the period began, or saw something in it. */
+/** The holdings that had units when the period began, or transactions within it. */
 const heldIn = (subject: Subject, fromDate: string) => {
   const own = sql`b.product_id = o.product_id and b.account_id = o.account_id
     and b.investment_id = o.investment_id and ${raw(counts('b'))}`
@@ -46,7 +46,7 @@ const heldIn = (subject: Subject, fromDate: string) => {
         order by b.transaction_date desc, b.biz_transaction_id desc limit 1) > 0`
 }
 
-/** A holding's state at the end of a day, and what it was worth then. */
+/** Joins the units of a holding o at the end of a day, and the price of that day. */
 const stateAt = (day: ReturnType<typeof sql>) => sql`
   left join lateral (
     select b.closing_quantity as quantity, b.closing_amount as invested from transaction_line b
@@ -59,7 +59,7 @@ const stateAt = (day: ReturnType<typeof sql>) => sql`
 const worth = raw(`round(coalesce(${worthOf('s.quantity', 's.invested', 'o.decimals')}, 0),
   o.decimals)`)
 
-/** Opening balance, what happened, closing balance with its value: for every holding. */
+/** For every holding: opening balance, transactions, and closing balance with its value. */
 export async function statementSketch(snapshot: Snapshot, subject: Subject): Promise<Sketch> {
   const { toDate } = subject
   const first = await firstDay(snapshot, subject)
@@ -125,13 +125,13 @@ async function aboutHolder(snapshot: Snapshot, { bizEntityID }: Subject): Promis
   return [['Holder', name], ...(address ? [['Address', address] as const] : [])]
 }
 
-/** Points of the chart that are evenly spread, at most, and those of days with transactions. */
+/** The most evenly spread points of the chart, and the most points for days with transactions. */
 const mostPoints = 60
 const mostDays = 100
 
 /**
- * What everything the investor holds here was worth: in even steps from the period's first day on,
- * and on the days that something happened, so that a deposit shows on its day and not before.
+ * The value of all the investor's holdings in the report: at even steps from the first day of the
+ * period, and on days with transactions, so that a deposit shows on its day and not before.
  */
 async function chartOf(
   snapshot: Snapshot,

@@ -1,4 +1,4 @@
-/** What a report is about, every id resolved and every date set. */
+/** The subject of a report, with every id resolved and every date set. */
 export type Subject = {
   productID: number
   investmentID: number | null
@@ -7,7 +7,7 @@ export type Subject = {
   accountID: number | null
   date: string
   fromDate: string | null
-  /** forEver where the order has no last day. */
+  /** `forEver` where the order has no last day. */
   toDate: string
   top: number
 }

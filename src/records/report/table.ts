@@ -1,18 +1,21 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
 
-/** A report as a table, whatever the format it is written in: the same rows in each. */
+/** A column of a report; the table has the same rows in every format. */
 export type Column = {
   key: string
   title: string
   kind: 'text' | 'number' | 'date'
-  /** Its share of a page's width. */
+  /** Relative width on a page. */
   width: number
-  /** Figures after the point in spreadsheets; the digits themselves come from PostgreSQL. */
+  /** Decimals shown in spreadsheets; the digits themselves come from PostgreSQL. */
   decimals?: number
-  /** Summed up at the end; with a name, only where all rows have the same value there. */
+  /**
+   * Whether the column is summed; with a column name, only where all rows have the same value in
+   * it.
+   */
   total?: true | string
-  /** Of the sum: the name of a value that is true for the rows that are added up. */
+  /** The column that is true for the rows that the sum adds up; left out, all rows are added. */
   adds?: string
 }
 
@@ -20,7 +23,7 @@ export type Row = Record<string, string | null>
 
 export type Chart = { title: string; points: { date: string; value: string }[] }
 
-/** The sums of the rows that have this name for their class or currency. */
+/** The sums of the rows of one class or currency, named by `of`. */
 export type Sums = { of: string; row: Row }
 
 export type Table = {
@@ -37,7 +40,7 @@ export type Table = {
   currencyTotals: Sums[]
   /** The sums of everything that may be added up. */
   totals: Row | undefined
-  /** On one page across; a wide table lies on its side. */
+  /** Whether the pages are landscape, for a wide table. */
   landscape: boolean
   chart?: Chart
 }
@@ -45,13 +48,13 @@ export type Table = {
 type Reckoned = 'count' | 'classTotals' | 'currencyTotals' | 'totals' | 'landscape'
 
 export type Sketch = Omit<Table, Reckoned> & {
-  /** Rows have a class, and units are added up for each of them. */
+  /** Whether rows have a class, and units are summed for each class. */
   byClass?: true
-  /** Where a sum of the column would be wrong (a percentage of rounded ones): by class. */
+  /** Totals by class for columns that must not be summed, such as a sum of rounded percentages. */
   totals?: Fragment
 }
 
-/** Counts the rows of a report and adds them up, in the snapshot they will be read from. */
+/** Counts and sums the rows of a report in the snapshot from which they will be read. */
 export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table> {
   const { columns, select, byClass, totals: own, ...rest } = sketch
   const isMoney = columns.some(({ total }) => total === 'currency')
@@ -72,7 +75,7 @@ export async function tableOf(snapshot: Snapshot, sketch: Sketch): Promise<Table
   return { ...rest, columns, select, count, classTotals, currencyTotals, totals, landscape }
 }
 
-/** The currency alone is no sum. */
+/** No totals where the currency is the only value that was computed. */
 const filled = (row: Row) =>
   Object.entries(row).some(([key, value]) => key !== 'currency' && value !== null) ? row : undefined
 
@@ -103,7 +106,10 @@ async function sumsBy(
   return rows.map(({ of, ...row }) => ({ of: of ?? '', row: { ...row, [key]: of } }))
 }
 
-/** The lines under a table: one for each class and currency, one for all that can be added up. */
+/**
+ * The total lines under a table: one for each class and currency, and one for everything that can
+ * be added up.
+ */
 export const totalLines = ({ classTotals, currencyTotals, totals }: Table): Line[] => [
   ...[...classTotals, ...currencyTotals].map(({ of, row }) => ({ label: `Total ${of}`, row })),
   ...(totals ? [{ label: 'Total', row: totals }] : []),
@@ -116,11 +122,13 @@ function sumOf({ key, adds }: Column, total: true | string): Fragment {
   return raw(`${total === true ? sum : same(total, sum)} as "${key}"`)
 }
 
-/** A value where all rows are the same in a column. */
+/**
+ * An SQL expression for a value that is null unless all rows have the same value in column `key`.
+ */
 const same = (key: string, value: string) =>
   `case when min(r."${key}") is not distinct from max(r."${key}") then ${value} end`
 
-/** Rows fetched and written at a time: others of this process get their turn in between. */
+/** Rows fetched and written at a time; between batches the event loop serves other requests. */
 const batch = 100
 
 export const rowsOf = (snapshot: Snapshot, { select, order }: Table) =>

@@ -29,7 +29,7 @@ const columns: Column[] = [
 
 export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 
-/** Of a posting that had one; the amount is what was paid, the fee with it. */
+/** The entry fee, where the transaction had one; it is part of the amount paid. */
 const entryFee = raw(
   'case when b.entry_fee_amount > 0 then round(b.entry_fee_amount, minor_units(i.currency_id)) end',
 )
@@ -44,10 +44,10 @@ export const countedIn = (subject: Subject) => {
     and ${wanted(subject, 'b')}`
 }
 
-/** Money in for units and money out of the fund would come to nothing one could use. */
+/** Money paid in for units and money paid out by the fund have no meaningful sum together. */
 const added = ['Total of amounts', 'Postings of units; payments and tax are not added'] as const
 
-/** What was posted in a period; what was rolled back counts for nothing. */
+/** The transactions of a period; rolled-back transactions do not count. */
 export const transactionsSketch = async (
   snapshot: Snapshot,
   subject: Subject,

@@ -7,17 +7,20 @@ import { forEver, type Subject } from './subject.ts'
 
 const { Queued, Running } = lookups.ReportStatus
 
-/** Who makes a report says so every few seconds; one who has not for this long is dead. */
+/**
+ * The worker that makes a report renews its lease every few seconds; after this long without a
+ * renewal it counts as dead.
+ */
 export const deadAfter = sql`interval '30 seconds'`
 const defaultTop = 20
 
-/** A report that is ours to make. */
+/** A report that this process has leased. */
 export type Order = Subject & {
   id: number
   typeID: number
   format: Format
   userID: number
-  /** With which it was ordered, if it was one. */
+  /** The API key that ordered the report, if one did. */
   apiKeyID: number | null
   knownAt: string | null
   attempts: number
@@ -25,15 +28,15 @@ export type Order = Subject & {
 }
 
 export type Turns = {
-  /** The report that is to be made next by this process, if there is one. */
+  /** Leases the next report for this process, if there is one. */
   next: () => Promise<Order | undefined>
-  /** It is not being made any more. */
+  /** Tells that a report is not being made any more. */
   ended: (order: Order) => void
 }
 
 /**
- * The turns that reports get in one process, which makes no more than so many of one user at once:
- * somebody else's report does not wait for one of them to end.
+ * Chooses the reports that one process makes. It makes at most `ofOneUser` reports of one user at a
+ * time, so that the reports of other users do not wait for one of them to end.
  */
 export function openTurns(transaction: Transaction, ofOneUser: number): Turns {
   const beingMade = new Map<number, number>()
@@ -47,7 +50,8 @@ export function openTurns(transaction: Transaction, ofOneUser: number): Turns {
   }
   let last: Promise<unknown> = Promise.resolve()
   return {
-    // One after another: what one takes is counted when the next one looks.
+    // Calls run one after another, so that a report taken by one call is counted when the next one
+    // looks.
     next: () => {
       const taken = last.then(take)
       last = taken.catch(() => {})
@@ -64,8 +68,9 @@ const isBeingMade = (alias: string) =>
   sql`(${raw(alias)}.lease is not null and ${raw(alias)}.lease_date >= now() - ${deadAfter})`
 
 /**
- * The report that is next: of whoever has fewest being made, then of whoever has waited longest
- * since one was begun, so that one user's many do not hold up another's one; of theirs the oldest.
+ * The next report: of the user with the fewest being made, then of the user whose last report was
+ * begun longest ago, so that many reports of one user do not hold up the only report of another; of
+ * that user's reports the oldest.
  */
 const nextReport = (full: readonly number[]) => sql`
   select r.report_id from report r
@@ -77,7 +82,7 @@ const nextReport = (full: readonly number[]) => sql`
   order by u.being_made, u.last_begun nulls first, r.report_id
   limit 1 for update of r skip locked`
 
-/** A report that nobody is at, or whose maker is dead, is ours from now on. */
+/** Leases a report that no worker is making, or whose worker is dead. */
 const takeLease = (transaction: Transaction, full: readonly number[]) =>
   transaction(async (tx) => {
     const [order] = await tx.query<Order>(sql`

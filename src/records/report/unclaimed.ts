@@ -22,9 +22,9 @@ const columns: Column[] = [
 ]
 
 /**
- * The day on which a payment p that is reissued went out again: that of the run which sends it, or
- * of its result, which may be dated back. Where several payments have become one, that names the
- * first of them only: the others are known by account and run.
+ * The day on which a reissued payment p went out again: the processing date of the new payment run,
+ * or the date of its result, which may be backdated. Where several payments were merged into one,
+ * reissue_of names only the first of them; the others are found by account and payment run.
  */
 const sentAgain = sql`
   select least(r.processing_date, n.state_date) as day
@@ -34,7 +34,7 @@ const sentAgain = sql`
     and r.reissue_of = p.payment_run_id
   order by coalesce(n.reissue_of = p.payment_id, false) desc, day limit 1`
 
-/** Money that came back by a date and has not gone out again: whose it is, and since when. */
+/** Payments that had been returned by a date and not sent again: whose they are, and since when. */
 export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
   title: 'Unclaimed money',
   about: [...(await aboutProduct(snapshot, subject)), asAt(subject)],

@@ -27,7 +27,7 @@ const columns: Column[] = [
   units('closing', 'Closing'),
 ]
 
-/** Which way units came or went; what is not named here is an adjustment. */
+/** The columns by transaction type; a type that is not listed here is an adjustment. */
 const ways = {
   issued: idsOf('Deposit', 'Allotment', 'DRP allotment'),
   redeemed: idsOf('Redemption'),
@@ -47,8 +47,8 @@ const sums = raw(
 )
 
 /**
- * The units of each class day by day: opening, what came and went, closing. Redemptions, and what
- * goes out, have a minus, so that each line adds up; between accounts of a class nothing is left.
+ * The units of each class day by day: opening, movements, closing. Units that go out are negative,
+ * so that each line adds up; transfers between accounts of a class cancel out.
  */
 export const unitsOnIssueSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => {
   const { productID, investmentID, toDate } = subject

@@ -17,7 +17,10 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
-/** What was withheld, by kind of income, rule, country and rate: paid in a period, or at once. */
+/**
+ * Tax withheld by kind of income, rule, country and rate: of one distribution, or of the
+ * distributions paid in a period.
+ */
 export const withholdingSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => {
   const { productID, corporateActionID, investmentID, fromDate, toDate } = subject
   const paidIn = sql`d.payment_date <= ${toDate}::date

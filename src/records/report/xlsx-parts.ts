@@ -1,6 +1,6 @@
 import type { Column } from './table.ts'
 
-/** The parts of a workbook that are the same whatever is in its sheets. */
+/** The parts of a workbook that do not depend on the rows of its sheets. */
 
 export const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
@@ -37,7 +37,7 @@ ${each(
 )}<Relationship Id="rId${sheets + 1}" Type="${officeRelations}/styles" Target="styles.xml"/>
 </Relationships>`
 
-/** The first row of every page of the table is its head, also on paper. */
+/** The workbook part; Print_Titles repeats the head of the table on every printed page. */
 export const workbook = (sheets: readonly string[], lastColumn: string) =>
   `${xmlHead}<workbook xmlns="${main}" xmlns:r="${officeRelations}"><sheets>${sheets
     .map((name, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`)
@@ -50,7 +50,7 @@ export const workbook = (sheets: readonly string[], lastColumn: string) =>
     )
     .join('')}</definedNames></workbook>`
 
-/** Styles: none, heads, then one for each column, and one for its total. */
+/** Cell styles in order: none, heads, one for each column, and one for each column's total. */
 export function stylesOf(columns: readonly Column[]): string {
   const formats = columns.map(({ kind, decimals = 2 }) => {
     if (kind === 'date') return 'yyyy-mm-dd'

@@ -13,12 +13,12 @@ import {
   xmlHead,
 } from './xlsx-parts.ts'
 
-/** Rows of one sheet; a spreadsheet ends at 1,048,576. */
+/** The most rows in one sheet; the format ends at 1,048,576. */
 const mostRows = 1_000_000
 
 /**
- * A workbook, written as its rows come: one sheet of the table for every million rows, and one that
- * says what the report is about. Figures stand in it digit for digit, days as days.
+ * Writes a workbook as its rows arrive: a sheet of the table for every million rows, and a sheet
+ * about the report. Figures are stored digit by digit, dates as day numbers.
  */
 export async function writeXlsx(
   path: string,
@@ -56,7 +56,9 @@ async function* rowByRow(batches: AsyncIterable<Row[]>) {
   for await (const batch of batches) yield* batch
 }
 
-/** Rows in one piece of text: many small ones would cost more than what they hold. */
+/**
+ * Rows joined into one piece of text: many small pieces would cost more than the text they carry.
+ */
 const rowsPerPiece = 500
 
 async function* sheetOf(table: Table, rows: AsyncGenerator<Row>, isLast: boolean) {
@@ -120,7 +122,7 @@ const textCell = (at: string, text: string, style: number) =>
   `<c r="${at}" s="${style}" t="inlineStr"><is><t xml:space="preserve">` +
   `${escaped(text)}</t></is></c>`
 
-/** Days since the end of 1899, as spreadsheets count them from March 1900 on. */
+/** Days since 30 December 1899, which is how spreadsheets count dates from March 1900 on. */
 const dayNumber = (date: string) =>
   Math.round((Date.parse(`${date}T00:00:00Z`) - Date.UTC(1899, 11, 30)) / 86_400_000)
 

@@ -10,9 +10,10 @@ const letters: Record<string, string> = {
   œ: 'oe',
 }
 
-/** A text in small letters without its accents: what the database's function of that name does. */
+/** Removes accents from a lower-case text, as the database function `folded` does. */
 export const folded = (text: string) =>
   text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
-    .replace(/[øłđðħıßæœ]/g, (letter) => letters[letter]!) // each of them is there
+    // the pattern matches only keys of `letters`
+    .replace(/[øłđðħıßæœ]/g, (letter) => letters[letter]!)

@@ -1,10 +1,11 @@
-/** How an Australian number may begin: as it is called at home, or from elsewhere. */
+/** The prefixes of an Australian phone number: national, and the international forms. */
 const beginnings = ['0', '61', '610', '0061', '001161']
 const atHome = new RegExp(`^(?:${[...beginnings].reverse().join('|')})(\\d{9})$`)
 
 /**
- * The digits that a phone number may be stored with, whatever stands between them; of a text that
- * is none, nothing. 0400 123 333, +61 400 123 333 and +61 (0)400 123 333 are the same.
+ * The digit strings under which a phone number may be stored, whatever separates the digits; empty
+ * for a text that is not a phone number. 0400 123 333, +61 400 123 333 and +61 (0)400 123 333 are
+ * the same number.
  */
 export function phonesOf(text: string): string[] {
   if (!/^[+(]?[\d\s().+/-]*$/.test(text)) return []

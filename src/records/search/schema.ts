@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { decimal, LongId, requiredText, shown, trimmed } from '../../platform/shape/fields.ts'
 
-/** How many records a search gives at most. */
+/** The most records that a search returns. */
 export const mostFound = 50
-/** How many characters it must be asked for at least. */
+/** The fewest characters that a search text may have. */
 export const leastAsked = 2
 
 export const SearchQuery = Type.Object({

@@ -12,9 +12,9 @@ import { phonesOf } from './phone.ts'
 import { leastAsked, mostFound, type SearchQuery } from './schema.ts'
 
 /**
- * Where a search looks: texts of a table (an expression that an index has), each for the record it
- * leads to. Only so many rows of a source are ranked: so what is asked for exactly, and what begins
- * with it, is looked up apart from what has it somewhere.
+ * A place where a search looks: a text of a table (an expression that has an index) and the record
+ * it leads to. Only `mostRanked` rows of each lookup are ranked, so exact matches and prefixes are
+ * looked up apart from matches anywhere in the text.
  */
 type Source = {
   permission: Permission
@@ -23,17 +23,19 @@ type Source = {
   id: string
   from: string
   text: string
-  /** Which of its rows an index has, where that is not all. */
+  /** The condition of a partial index; left out where the index covers all rows. */
   only?: string
-  /** Whether the text is a name, found also by who writes it without its accents, or with. */
+  /** Whether the text is a name, which is also found when its accents are left out. */
   isName?: true
   visible: (actor: Actor) => Fragment
-  /** Of a row of the ledger, which nothing else here reads again: what it is shown as. */
+  /**
+   * What a row of the ledger is shown as; the outer SQL statement does not join the ledger again.
+   */
   shown?: { title: string; subtitle: string }
 }
 
 const mostRanked = 200
-/** What is found but for its accents comes behind what has them as they were asked for. */
+/** Matches that ignore accents rank below matches that have the accents as they were typed. */
 const butForAccents = 0.05
 
 const investors = {
@@ -98,7 +100,7 @@ const partly: Source[] = [
 ]
 
 const names = partly.filter(({ isName }) => isName)
-/** Names with letters that may have accents, as they are without. */
+/** Names compared without accents; only names with characters beyond ASCII are looked at. */
 const bare: Source[] = names.map((source) => ({
   ...source,
   text: `folded(${source.text})`,
@@ -170,7 +172,7 @@ const taxed: Source[] = [
   },
 ]
 
-/** The records a text leads to, the best first, of those the caller may read. */
+/** The records that match a text and that the caller may read, best match first. */
 export function search(
   handle: Sql,
   actor: Actor,
@@ -226,10 +228,13 @@ const shownAs = ({ shown }: Source) =>
     `(${shown?.title ?? 'null'})::text as title, (${shown?.subtitle ?? 'null'})::text as subtitle`,
   )
 
-/** % and _ in a text are letters like any other. */
+/** Escapes % and _, which are ordinary characters in a search text. */
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
-/** A text of two letters is in nearly everything, and no index has it inside of others. */
+/**
+ * A text of two characters is looked up as a prefix only: it occurs in nearly every text, and a
+ * trigram index cannot find it inside one.
+ */
 function likeIn(source: Source, actor: Actor, asked: string, less = 0): Fragment[] {
   const { resource, id, from } = source
   const column = raw(source.text)
@@ -255,7 +260,7 @@ const equalIn = (source: Source, actor: Actor, asked: string[], less = 0) => sql
 const wanted = ({ only = 'true', visible }: Source, actor: Actor) =>
   sql`${raw(only)} and ${visible(actor)}`
 
-/** What a tax file number is stored as; of anything else, nothing. */
+/** The digests under which a tax file number may be stored; none for any other text. */
 function taxDigests(vault: Vault, asked: string): string[] {
   const number = withoutSpaces(asked)
   return typeof number === 'string' && /^\d{8,9}$/.test(number) ? vault.digests(number) : []

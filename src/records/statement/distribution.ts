@@ -26,7 +26,7 @@ type Shared = {
   currency: string
   recordDate: string
   paymentDate: string
-  /** For each unit, or for each unit and day. */
+  /** The amount for each unit, or for each unit and day. */
   rate: string | null
   percentPerAnnum: string | null
   unitValue: string | null
@@ -41,16 +41,16 @@ type Shared = {
 
 type Data = {
   units: string
-  /** Of a period: the units of its days, added up. */
+  /** For a distribution of a period: the units held on each of its days, added up. */
   unitDays: string | null
   isPreCalculated: boolean
   gross: string
   tax: string
   drp: string
   cash: string
-  /** Name, kind, amount. */
+  /** Each tuple: name, kind, amount. */
   components: [string, string | null, string][]
-  /** Name, rule, base, percentage, amount. */
+  /** Each tuple: name, rule, base, percentage, amount. */
   withheld: [string, string, string, string, string][]
   residualBefore: string | null
   drpUnits: string | null
@@ -131,7 +131,9 @@ const pairs = (heading: string, rows: (Pair | false)[], sums = 0) => ({
   sums,
 })
 
-/** What the gross amount is the product of; one that was worked out elsewhere stands as it is. */
+/**
+ * The factors of the gross amount. A pre-calculated amount was worked out elsewhere and has none.
+ */
 function ratesOf(
   { rate, percentPerAnnum, unitValue }: Shared,
   { unitDays, isPreCalculated }: Data,
@@ -145,7 +147,10 @@ function ratesOf(
     : [...days, ['Value of a unit', grouped(unitValue)], ['Rate per annum', `${percentPerAnnum}%`]]
 }
 
-/** Where the gross amount goes; of tax nothing is known before the payment withholds it. */
+/**
+ * How the gross amount is split. Before the payment no tax is shown, since the payment withholds
+ * it.
+ */
 const partsOf = ({ isPaid }: Shared, { tax, drp, cash }: Data): Pair[] =>
   isPaid
     ? [

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/sql/handle.ts'
 
 export type Year = { from: string; to: string }
 
-/** The financial year that a date is in, by the last day that the product's year has. */
+/** The financial year of a product that contains a date, from the product's financial_year_end. */
 export async function financialYear(handle: Sql, productID: number, date: string): Promise<Year> {
   const [row] = await handle.query<Year>(sql`
     select (y.last - interval '1 year' + interval '1 day')::date::text as from, y.last::text as to

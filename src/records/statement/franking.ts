@@ -1,12 +1,13 @@
 import { plainDecimal, wholeUnits } from '../../platform/shape/decimal.ts'
 
-/** An amount, and the rate of company tax that it carries a credit for. */
+/** A franked amount, and the percentage of company tax that its credit is worked out with. */
 export type Franked = readonly [amount: string, percentage: string]
 
 /**
- * The credit for tax that a company has paid on franked amounts: of each, amount × rate ÷ (100 −
- * rate), half up in the decimals that the amounts have; then added up, so that a year's credit is
- * the sum of those that its distributions told. In whole numbers, which are exact.
+ * The credit for the tax that a company paid on franked amounts. For each amount it is amount ×
+ * rate ÷ (100 − rate), rounded half up to the decimals of the amount, and then added up, so that
+ * the credit of a year is the sum of the credits on its distribution statements. Whole numbers
+ * (bigint) keep the arithmetic exact.
  */
 export function frankingCredit(franked: readonly Franked[]): string {
   const decimals = franked[0]?.[0].split('.')[1]?.length ?? 0

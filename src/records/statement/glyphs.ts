@@ -1,12 +1,12 @@
 type Sheet = PDFKit.PDFDocument
 
-/** What every font here has, so that hardly a text needs a closer look. */
+/** Characters that every font used here can print, so that most texts need no closer look. */
 const usual = /^[\x20-\x7e\xa0-\u017f\u2013-\u2026]*$/
 
-/** pdfkit has the font that it read, which knows its characters; its types do not say so. */
+/** pdfkit's font object can tell which characters it has, but pdfkit's types do not declare it. */
 type Fonted = { _font: { font: { hasGlyphForCodePoint?: (point: number) => boolean } } }
 
-/** The characters of a text that the font in use has no picture of: it prints a box for each. */
+/** The characters of a text that the current font has no glyph for and prints as a box. */
 export function boxesIn(doc: Sheet, text: string): string[] {
   if (usual.test(text)) return []
   const { font } = (doc as unknown as Fonted)._font
@@ -16,7 +16,10 @@ export function boxesIn(doc: Sheet, text: string): string[] {
 
 const mostNamed = 8
 
-/** What stands where boxes do: a name that nobody can read is told of, not passed over. */
+/**
+ * A note that names the characters printed as boxes, so that a misprinted name does not go
+ * unnoticed.
+ */
 export function wordsOfBoxes(boxes: Iterable<string>): string {
   const points = [...boxes].map(
     (one) => `U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
@@ -26,11 +29,11 @@ export function wordsOfBoxes(boxes: Iterable<string>): string {
   return `A box stands for a character that cannot be printed here (${named}${more}).`
 }
 
-/** A break inside a name would push it over what stands below. */
+/** Joins the lines of a text: a line break inside a name would push it over the text below. */
 export const oneLine = (text: string, between = ' ') =>
   text.trim().replaceAll(/[^\S\n\r\u2028\u2029]*[\t\n\v\f\r\x85\u2028\u2029]\s*/g, between)
 
-/** As much of a text as there is room for, in one line. */
+/** Cuts a text to one line of the given width, with an ellipsis where something is left out. */
 export function fitted(doc: Sheet, given: string, width: number): string {
   const text = oneLine(given)
   if (doc.widthOfString(text) <= width) return text
@@ -44,7 +47,7 @@ export function fitted(doc: Sheet, given: string, width: number): string {
   return `${letters.slice(0, fits).join('').trimEnd()}…`
 }
 
-/** A text in lines between its words, at most so many. */
+/** Wraps a text between its words into at most `most` lines. */
 export function wrapped(doc: Sheet, text: string, width: number, most: number): string[] {
   const lines: string[] = []
   for (const word of oneLine(text).split(' ')) {

@@ -3,10 +3,12 @@ import { harmless } from '../../platform/shape/harmless.ts'
 import { latin } from '../../platform/shape/latin.ts'
 import type { HolderRow } from './parts.ts'
 
-/** A statement that is in the zip, by its account: where it begins, and how long it is. */
+/**
+ * An investor statement in the zip: its account, where its file begins, and the size of the file.
+ */
 export type Printed = { row: HolderRow; fileName: string; offset: number; size: number }
 
-/** Letters and digits that any system takes in the name of a file. */
+/** Reduces a text to letters and digits that every system accepts in a file name. */
 const plain = (text: string) =>
   latin(text)
     .toLowerCase()
@@ -14,7 +16,10 @@ const plain = (text: string) =>
     .replaceAll(/^-|-$/g, '')
     .slice(0, 40)
 
-/** 1000123-smith-2026-06-30.pdf; the account's id where its number is not fit for a name. */
+/**
+ * 1000123-smith-2026-06-30.pdf; adds the account's id where the account number is unfit for a file
+ * name.
+ */
 export function fileNameOf({ accountNumber, accountID, surname }: HolderRow, day: string) {
   const number = /^[A-Za-z0-9-]+$/.test(accountNumber)
     ? accountNumber
@@ -25,14 +30,14 @@ export function fileNameOf({ accountNumber, accountID, surname }: HolderRow, day
 const { Email } = lookups.CommunicationPreference
 const both = lookups.CommunicationPreference['Email and post']
 
-/** How a statement is to go out, by what its holder prefers and can be reached by. */
+/** How an investor statement is delivered, from the holder's preference and e-mail address. */
 export function wayOf({ email, preferenceID }: HolderRow): 'Email' | 'Print' | 'NoAddress' {
   if (preferenceID === both) return email ? 'Email' : 'Print'
   if (preferenceID !== null && preferenceID !== Email) return 'Print'
   return email ? 'Email' : 'NoAddress'
 }
 
-/** Whether paper is wanted beside the e-mail. */
+/** Whether the holder wants a paper copy as well as the e-mail. */
 export const isAlsoPrinted = (row: HolderRow) => row.preferenceID === both && wayOf(row) === 'Email'
 
 export const indexHead = '\ufefffile,accountNumber,name,accountID,delivery\r\n'

@@ -1,7 +1,7 @@
 import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
 import type { Letter } from './letter.ts'
 
-/** What statements are about, every id resolved and every date set. */
+/** The subject of an order for investor statements, with every id resolved and every date set. */
 export type StatementSubject = {
   productID: number
   investmentID: number | null
@@ -13,15 +13,16 @@ export type StatementSubject = {
   toDate: string
 }
 
-/** One holder's account, with what the kind of statement tells of it. */
+/** One account, and the data that this kind of investor statement shows for it. */
 export type Holding<Data> = { accountNumber: string; addressee: string[]; data: Data }
 
 /**
- * A kind of statement: what all letters of an order share is read once; a select yields a row with
- * account_id and data for each account; and a letter is made of the two, in another process.
+ * A kind of investor statement. `shared` reads once what all letters of an order have in common;
+ * `accounts` selects a row with account_id and data for each account; `letter` makes a letter of
+ * both in another process.
  */
 export type StatementKind<Shared, Data> = {
-  /** The day that stands in the names of files. */
+  /** Also returns the day that appears in the file names. */
   shared: (snapshot: Snapshot, subject: StatementSubject) => Promise<Shared & { day: string }>
   accounts: (subject: StatementSubject, shared: Shared) => Fragment
   letter: (shared: Shared, holding: Holding<Data>) => Letter

@@ -7,11 +7,13 @@ import { annualTaxStatement } from './tax-year.ts'
 
 const { ReportType } = lookups
 
-/** Each kind is given back what it made itself: what is shared, and the data of its own select. */
+/**
+ * The types are erased here: each kind only receives shared data and account data it made itself.
+ */
 type AnyKind = StatementKind<unknown, unknown>
 const anyKind = <Shared, Data>(kind: StatementKind<Shared, Data>) => kind as AnyKind
 
-/** The kinds of statement, by the id of the report. */
+/** The kinds of investor statement, by report type id. */
 export const statementKinds: Readonly<Record<number, AnyKind>> = {
   [ReportType['Holding statement']]: anyKind(holdingStatement),
   [ReportType['Distribution statement']]: anyKind(distributionStatement),

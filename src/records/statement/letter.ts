@@ -1,4 +1,4 @@
-/** Who writes to investors, as Product.issuer has it. */
+/** The sender of letters to investors, as stored in Product.issuer. */
 export type Issuer = {
   name: string
   abn?: string | null
@@ -12,7 +12,7 @@ export type Issuer = {
 
 export type LetterColumn = { title: string; width: number; isNumber?: boolean }
 
-/** A table of a letter; the last lines of it may be sums. */
+/** A table of a letter; its last `sums` rows are sums. */
 export type Section = {
   heading: string
   columns: readonly LetterColumn[]
@@ -20,7 +20,7 @@ export type Section = {
   sums?: number
 }
 
-/** What goes to one holder about one account, whatever it is about. */
+/** A letter to one holder about one account, in a form that every kind of letter shares. */
 export type Letter = {
   title: string
   /** Name and address, as the window of an envelope shows them. */
@@ -31,7 +31,7 @@ export type Letter = {
   notes: readonly string[]
 }
 
-/** 1234567.89 → 1,234,567.89; the digits stay as they are. */
+/** 1234567.89 → 1,234,567.89; only separators are added, the digits are not rounded. */
 export const grouped = (digits: string | null | undefined) =>
   digits?.replace(/\d(?=(\d{3})+(\.|$))(?<!\.\d*)/g, '$&,') ?? null
 

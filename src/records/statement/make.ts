@@ -18,9 +18,9 @@ export type StatementTools = {
   /** The bytes of a document's file: the issuer's logo. */
   readFile: (sha256: string) => Promise<Buffer>
   signal: AbortSignal
-  /** The moment that the letters tell of. */
+  /** The moment whose state the letters show. */
   moment: Date
-  /** Told after each batch. */
+  /** Called after each batch. */
   onPrinted: (printed: readonly Printed[]) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ export async function makePdf(tools: StatementTools, order: StatementOrder, path
   return letters.length
 }
 
-/** A zip with a PDF for each account, and a list of them. */
+/** A zip with a PDF for each account and an index file. */
 export async function makeZip(tools: StatementTools, order: StatementOrder, path: string) {
   const { issuer, logo, shared, day } = await letterheadOf(tools, order)
   const zip = await openZip(path)
@@ -71,24 +71,27 @@ export async function makeZip(tools: StatementTools, order: StatementOrder, path
 const nothingToState = () =>
   conflict('nothing_to_state', 'No account has anything that such a statement could tell.')
 
-/** Accounts in one task of a process that prints. */
+/** The number of accounts that a printing process receives in one task. */
 const taskSize = 25
 
 type Printing = { shared: unknown; press: ReturnType<typeof openPress> }
 
-/** Rows with their letters, in the order of the rows; as many on their way as keep all busy. */
+/**
+ * Yields rows with their letters in the order of the rows, keeping `press.width` tasks under way so
+ * that all printing processes stay busy.
+ */
 async function* printed(tools: StatementTools, order: StatementOrder, how: Printing) {
   const { shared, press } = how
   const queue: { rows: HolderRow[]; letters: Promise<Buffer[]> }[] = []
   const next = async () => {
-    const { rows, letters } = queue.shift()! // only asked for when there is one
+    const { rows, letters } = queue.shift()! // called only while the queue is not empty
     return { rows, letters: await letters }
   }
   for await (const batch of holdersOf(tools, order, shared)) {
     for (let at = 0; at < batch.length; at += taskSize) {
       const rows = batch.slice(at, at + taskSize)
       const letters = press.print(rows)
-      letters.catch(() => {}) // told when its turn comes
+      letters.catch(() => {}) // the await in `next` reports the error
       queue.push({ rows, letters })
       if (queue.length >= press.width) yield await next()
     }

@@ -11,7 +11,7 @@ const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 const price = (column: string) =>
   raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))::text`)
 
-/** Number, date, type, units, price, amount, entry fee, units after. */
+/** Transaction id, date, type, units, price, amount, entry fee, units afterwards. */
 type Line = [string, string, string, string | null, string | null, string, string | null, string]
 
 const lineOf = sql`json_build_array(b.biz_transaction_id::text, b.transaction_date, ${typeName},
@@ -20,7 +20,9 @@ const lineOf = sql`json_build_array(b.biz_transaction_id::text, b.transaction_da
   case when b.entry_fee_amount > 0 then ${raw(money('b.entry_fee_amount'))} end,
   round(b.closing_quantity, i.unit_decimals)::text)`
 
-/** Transactions b of a holding h in the period that count. */
+/**
+ * A condition for the transactions b of a holding h in the period; rolled-back ones do not count.
+ */
 const inPeriod = ({ toDate }: StatementSubject, fromDate: string | null): Fragment => sql`
   b.product_id = h.product_id and b.account_id = h.account_id
   and b.investment_id = h.investment_id and ${raw(counts('b'))}
@@ -78,7 +80,7 @@ const shared = async (_snapshot: unknown, { fromDate, toDate }: StatementSubject
   day: toDate,
 })
 
-/** Class, currency, lines. */
+/** Each tuple: class, currency, lines. */
 type Confirmed = [string, string, Line[]][]
 
 export const transactionConfirmation: StatementKind<Period, Confirmed> = {
@@ -103,7 +105,7 @@ export const transactionConfirmation: StatementKind<Period, Confirmed> = {
   }),
 }
 
-/** Class, currency, opening, lines, closing, price, value. */
+/** Each tuple: class, currency, opening units, lines, closing units, price, value. */
 type Held = [
   string,
   string,

@@ -8,17 +8,20 @@ import type { StatementSubject } from './kind.ts'
 const { Email } = lookups.CommunicationType
 const { Postal, Physical } = lookups.AddressType
 
-/** What every statement needs to know of the class i. */
+/** The name and the currency of the investment (class) i. */
 export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
 export const currency = raw(
   `(array[${Object.keys(lookups.Currency)
     .map((code) => `'${code}'`)
     .join(', ')}])[i.currency_id]`,
 )
-/** Money of the class i as text, in the decimals of its currency. */
+/** An amount of money as text, with the decimals of the currency of the class i. */
 export const money = (column: string) => `round(${column}, minor_units(i.currency_id))::text`
 
-/** Rows of the accounts that an order names, as a condition; those of the account table are a. */
+/**
+ * A condition for the rows of the accounts that an order names. The alias `a`, the default, stands
+ * for the account table.
+ */
 export const wanted = ({ bizEntityID, accountID }: StatementSubject, of = 'a'): Fragment => sql`
   ${accountID ? sql`${raw(of)}.account_id = ${accountID}` : sql`true`}
   and ${bizEntityID ? sql`${raw(of)}.account_id = any(${accountsOf(bizEntityID)})` : sql`true`}`
@@ -27,13 +30,17 @@ export const accountsOf = (bizEntityID: number) =>
   sql`array(select a.account_id from account a where a.biz_entity_id = ${bizEntityID})`
 
 /**
- * A record that a row names by its key, looked up for each row by itself, and "offset 0" keeps it
- * so: of the past these are views, which a join that expects few rows would read whole for each.
+ * Joins a record that each row names by its key. "offset 0" makes PostgreSQL look it up row by row:
+ * in a report about the past these tables are views, and a planner that expects few rows would read
+ * the whole view for each of them.
  */
 export const lookedUp = (table: string, alias: string, on: string) => `
   cross join lateral (select ${alias}.* from ${table} ${alias} where ${on} offset 0) ${alias}`
 
-/** Of a row of the ledger: its product p, account a, whose that is e, class i, distribution d. */
+/**
+ * Joins for a row of the ledger: its product p, account a, entity e (the owner of a), class i and
+ * distribution d.
+ */
 export const itsProduct = (of: string) =>
   raw(lookedUp('product', 'p', `p.product_id = ${of}.product_id`))
 export const itsAccount = (of: string) =>
@@ -50,7 +57,7 @@ export const itsDistribution = (of: string) =>
     ),
   )
 
-/** What an entitlement t left over and was paid out after all, as o. */
+/** The residual of an entitlement t that was paid out in the end, as o.amount. */
 export const residualPaid = sql`
   cross join lateral (
     select sum(r.amount) as amount from residual_payment r
@@ -58,8 +65,8 @@ export const residualPaid = sql`
       and r.account_id = t.account_id and r.reversed_date is null) o`
 
 /**
- * What the component c of distribution d and product p is for tax: as it was when it was paid;
- * else, and where nobody had told then, as the product says.
+ * The kind of income of component c of distribution d and product p: the kind recorded when the
+ * distribution was paid; else, also where none was recorded then, the kind that the product states.
  */
 export const kindOfComponent = raw(`coalesce(d.paid_income_kinds[c.ordinal],
   (select k ->> 'incomeKind' from json_array_elements(p.tax_component_kinds) k
@@ -68,12 +75,15 @@ export const kindOfComponent = raw(`coalesce(d.paid_income_kinds[c.ordinal],
     .map(([name, kind]) => `when '${name}' then '${kind}'`)
     .join(' ')} end)`)
 
-/** The company tax that franked components of distribution d carry, by the same rule. */
+/**
+ * The company tax percentage for franked components of distribution d, chosen by the same rule as
+ * the kind of a component.
+ */
 export const companyTax = raw('coalesce(d.paid_company_tax, p.company_tax_percentage)::text')
 
 /**
- * The stage of distribution d that is under way. Half way some accounts have what it does and the
- * others not yet, so that whatever is told of all of them would be wrong for some.
+ * The stage of distribution d that is under way. Until it ends it has changed some accounts and not
+ * the others, so a report across all accounts would be wrong for some of them.
  */
 export const stageUnderWay = sql`(
   select g.stage from distribution_stage g
@@ -87,15 +97,16 @@ export function refuseUnderWay({ underWay }: { underWay: string | null }) {
     )
 }
 
-/** Of distributions d those that are paid, and of which the payment is not being taken back. */
+/** A condition for distributions d that are paid and whose payment is not being reversed. */
 export const isPaid = sql`d.distribution_status_id >= ${lookups.DistributionStatus.Paid}
   and ${stageUnderWay} is distinct from 'ReversePayment'`
 
 const contactFirst = 'case when y.is_primary_contact then 2 else 3 end as place'
 
 /**
- * What a party y of the entity e has, under an alias. It is looked up for each party by itself, and
- * "offset 0" keeps it so: of the past these are views, which a join would read whole each time.
+ * Joins a record of each party y of the entity e under an alias. "offset 0" makes PostgreSQL look
+ * it up for each party: for the past these tables are views, and a join would read the whole view
+ * each time.
  */
 const ofParty = (select: string, alias: string) => `
   from biz_entity_party y cross join lateral (${select} offset 0) ${alias}
@@ -106,8 +117,8 @@ const partyAddress = (owner: string) => `
     ${ofParty(`select x.* from address x where x.${owner} = y.${owner}`, 'x')}`
 
 /**
- * The address x that counts for the entity e: its own, else that of the primary contact, else that
- * of another party; of each a postal one first.
+ * The address x used for the entity e: its own, else that of the primary contact, else that of
+ * another party. At each step a postal address comes first.
  */
 export const addressThatCounts = `
   from (
@@ -117,7 +128,7 @@ export const addressThatCounts = `
   order by x.place, case x.address_type_id when ${Postal} then 1 when ${Physical} then 2 else 3 end,
     x.address_id limit 1`
 
-/** As lines. */
+/** The address of the entity e as an array of lines. */
 const address = `
   select array_remove(array[nullif(trim(x.above_address_line), ''),
     nullif(trim(x.address_line), ''),
@@ -135,7 +146,7 @@ const partyEmail = (owner: string) => `
       'c',
     )}`
 
-/** The e-mail address of the entity, else that of the primary contact, else of any party. */
+/** The e-mail address of the entity e, else that of the primary contact, else that of any party. */
 const email = `
   select c.name as email from (
     select 0 as place, c.name, c.communication_id from communication c
@@ -145,8 +156,8 @@ const email = `
   order by c.place, c.communication_id limit 1`
 
 /**
- * What a member e is looked up by, where it is a person: the surname. Of two people in one account
- * the first counts.
+ * The surname under which an individual e is listed. Of two people in one account the primary
+ * contact comes first, then the party with the lower id.
  */
 export const surname = `
   select s.last_name
@@ -154,7 +165,7 @@ export const surname = `
     and e.biz_entity_type_id = ${lookups.BizEntityType.Individual} and s.last_name <> ''
   order by y.is_primary_contact desc nulls last, y.biz_entity_party_id limit 1`
 
-/** A row for each account of a select with account_id and data, with whom the letter goes to. */
+/** Adds the addressee to each row of a select that has account_id and data. */
 export const withHolders = (accounts: Fragment): Fragment => sql`
   select a.account_id as "accountID", a.account_number as "accountNumber", e.name,
     coalesce(k.last_name, e.name) as surname, to_json(array[e.name::text] || d.lines)::text
@@ -165,13 +176,13 @@ export const withHolders = (accounts: Fragment): Fragment => sql`
   left join lateral (${raw(surname)}) k on true
   order by a.account_id`
 
-/** A row of what withHolders selects. */
+/** A row that `withHolders` selects. */
 export type HolderRow = {
   accountID: number
   accountNumber: string
   name: string
   surname: string
-  /** A list of lines and the data, as JSON: this process hands them on unread. */
+  /** The address lines and the data as JSON; this process passes both on without parsing them. */
   addressee: string
   data: string
   email: string | null

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Issuer } from './letter.ts'
 import type { HolderRow } from './parts.ts'
 
-/** What all letters of an order share. */
+/** The data that all letters of an order have in common. */
 export type PressOrder = {
   kindID: number
   shared: unknown
@@ -16,21 +16,26 @@ export type PressTask = { id: number; rows: HolderRow[] }
 type Done = { id: number } & ({ letters: Uint8Array[] } | { error: string })
 
 export type Press = {
-  /** The letters of some accounts, printed in whichever process is free. */
+  /** Prints the letters of some accounts in one of the processes. */
   print: (rows: HolderRow[]) => Promise<Buffer[]>
   /** How many tasks keep all processes busy. */
   width: number
   close: () => void
 }
 
-/** Printing takes more than anything else: at least two, and at most as many as do some good. */
+/** Printing takes most of the time, so use at least two processes; more than four gain nothing. */
 const processes = Math.min(4, Math.max(2, availableParallelism()))
 const tasksEach = 2
 
-/** Our own options, but for those that make a process a test or one that waits for a debugger. */
+/**
+ * The options of this process, without those that would start a test run or wait for a debugger.
+ */
 const options = () => process.execArgv.filter((option) => !/^--(test|inspect)/.test(option))
 
-/** Processes that print the letters of one order. They end with it, or with this process. */
+/**
+ * Starts processes that print the letters of one order. They end with the order, or with this
+ * process.
+ */
 export function openPress(order: PressOrder): Press {
   const program = fileURLToPath(
     new URL(import.meta.url.replace(/press-pool(\.[a-z]+)$/, 'press-process$1')),

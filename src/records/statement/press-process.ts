@@ -2,7 +2,7 @@ import { letterOf } from './kinds.ts'
 import { type Paper, printLetters } from './press.ts'
 import type { PressOrder, PressTask } from './press-pool.ts'
 
-/** A process that prints letters for another: it is told what to print on, then what to print. */
+/** The program of a printing process: it first receives the order, then tasks. */
 let order: PressOrder | undefined
 let paper: Paper | undefined
 
@@ -21,7 +21,7 @@ process.on('message', (message: { order: PressOrder } | PressTask) => {
 process.on('disconnect', () => process.exit(0))
 
 async function print({ rows }: PressTask): Promise<Buffer[]> {
-  const { kindID, shared } = order! // told before the first task
+  const { kindID, shared } = order! // the order arrives before the first task
   const letters: Buffer[] = []
   for (const row of rows) letters.push(await printLetters(paper!, [letterOf(kindID, shared, row)]))
   return letters

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { boxesIn, fitted, oneLine, wordsOfBoxes, wrapped } from './glyphs.ts'
 import type { Issuer, Letter, Section } from './letter.ts'
 
-/** The paper that letters are written on, and the moment that they tell of. */
+/** What all pages share: the letterhead, and the moment whose state the letters show. */
 export type Paper = { issuer: Issuer; logo?: Buffer | undefined; moment: Date }
 
 type Sheet = PDFKit.PDFDocument
@@ -19,7 +19,10 @@ const fontFolder = join(
   dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')),
   'ttf',
 )
-/** What the fonts that every reader has can show; other scripts bring their own font along. */
+/**
+ * The characters of the standard PDF fonts, which every viewer has. Texts with other characters use
+ * the DejaVu fonts, embedded in the file.
+ */
 const western = /^[\x20-\x7e\xa0-\xff\u2013\u2014\u2018\u2019\u201c\u201d\u2022\u2026]*$/
 
 type Fonts = { plain: string; bold: string }
@@ -42,7 +45,7 @@ export async function printLetters(paper: Paper, letters: readonly Letter[]): Pr
   const { issuer } = paper
   const texts = letters.map(textsOf).join('') + Object.values(issuer).join('')
   const fonts = western.test(texts) ? usualFonts : ownFonts
-  // With the first letter, not with the service: see report/pdf.ts.
+  // Imported for the first letter, not when the service starts: see report/pdf.ts.
   const { default: PDFDocument } = await import('pdfkit')
   const doc = new PDFDocument({
     size: 'A4',
@@ -102,7 +105,7 @@ function drawLetter(desk: Desk, letter: Letter) {
   }
 }
 
-/** The first page down to where the tables begin. */
+/** Draws the first page down to the top of the tables, and returns that position. */
 function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
   const { doc, paper } = desk
   const { issuer, logo } = paper
@@ -119,7 +122,7 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
     issuer.website ?? '',
   ].filter(Boolean)
   for (const [i, line] of contact.entries()) writeRight(desk, 8, faint, line, right, 44 + i * 11)
-  // 45 to 75 mm from the top, where the window of an envelope (DL) is.
+  // The window of a DL envelope shows 45 to 75 mm from the top of the page.
   for (const [i, line] of addressee.slice(0, 6).entries()) {
     const text = oneLine(line, i === 0 ? ' ' : ', ')
     set(desk, 'plain', 10, ink)
@@ -142,26 +145,31 @@ function frontOf(desk: Desk, { title, addressee, references }: Letter): number {
   return top + 34
 }
 
-/** Where the references beside the address begin; a long line of it would run into them. */
+/**
+ * Where the references to the right of the address begin; a long address line would run into them.
+ */
 const labelsAt = 340
 const addressRoom = labelsAt - left - 10
 
 const rowHeight = 14
 const cellSize = 8.5
-/** Words below this are cut instead; a figure never is, since it would read as a smaller one. */
+/**
+ * Words are cut rather than printed smaller than this. A figure is never cut, since it would read
+ * as a smaller amount.
+ */
 const leastSize = 6.5
 
-/** The size at which a text of a cell has room. */
+/** The font size at which a text fits into its cell. */
 function shrunk(doc: Sheet, text: string, room: number, least: number): number {
   const wide = doc.widthOfString(text)
   return wide <= room
     ? cellSize
     : Math.max(least, (Math.floor(1000 * room) / wide / 1000) * cellSize)
 }
-/** Between two lines of a heading. */
+/** The distance between two lines of a column heading. */
 const headLine = 10
 
-/** A table, on as many pages as it takes, with its head on each. */
+/** Draws a table on as many pages as it needs, with its head on each of them. */
 function drawSection(desk: Desk, section: Section, top: number, turn: () => number): number {
   const { doc, paper } = desk
   const { heading, columns, rows, sums = 0 } = section
@@ -188,7 +196,7 @@ function drawSection(desk: Desk, section: Section, top: number, turn: () => numb
   set(desk, 'bold', cellSize, accent)
   const titles = columns.map(({ title, width: part }) => wrapped(doc, title, part * share - 6, 3))
   const lines = Math.max(...titles.map(({ length }) => length))
-  // Headings that differ in their lines stand at the bottom, over what they are of.
+  // Headings with fewer lines are aligned at the bottom, next to the cells below them.
   const lineOf = (n: number) => titles.map((own) => own[n - lines + own.length] ?? null)
   const head = () => {
     if (!columns.some(({ title }) => title)) return

@@ -21,13 +21,18 @@ import {
 type Shared = Year & { class: string | null }
 
 type Data = {
-  /** Payment date, name, class, currency, gross, tax, reinvested, cash. */
+  /** Each tuple: payment date, name, class, currency, gross, tax, reinvested, cash. */
   lines: [string, string, string, string, string, string, string, string][]
-  /** Currency, gross, tax, reinvested, cash, and cash that was posted as paid in the year. */
+  /**
+   * Each tuple: currency, gross, tax, reinvested, cash, and cash of posted distribution payments.
+   */
   sums: [string, string, string, string, string, string][]
-  /** Currency, and what was left or held of reinvestments and paid out in the year. */
+  /** Each tuple: currency, and reinvestment residuals paid out in the year. */
   paidOut: [string, string][]
-  /** Name, kind, currency, amount, tax withheld of it, amount and company tax by distribution. */
+  /**
+   * Each tuple: component name, kind, currency, amount, tax withheld, and for each distribution its
+   * amount and company tax percentage.
+   */
   components: [string, string | null, string, string, string, Franked[]][]
 }
 
@@ -47,12 +52,12 @@ const paidInYear = ({ from, to }: Shared) => sql`
       and ${isPaid} and d.payment_date between ${from} and ${to} offset 0) d
   ${itsClass('t')}`
 
-/** Rows t of the account x, and of the class where one is asked for. */
+/** A condition for rows t of the account x, and of the class where the order names one. */
 const ofAccount = ({ productID, investmentID }: StatementSubject) => sql`
   t.product_id = ${productID} and t.account_id = x.account_id
   ${investmentID ? sql`and t.investment_id = ${investmentID}` : sql``}`
 
-/** Money of reinvestments that went out after all, as to accounts that are closed. */
+/** Reinvestment residuals that were paid out, for example to accounts that are closed. */
 const paidOutIn = ({ from, to }: Shared, own: Fragment) => sql`
   select coalesce(json_agg(json_build_array(s.currency, s.amount) order by s.currency), '[]')
   from (
@@ -161,7 +166,9 @@ const paymentsOf = ({ lines, sums }: Data): Section => ({
   sums: sums.length,
 })
 
-/** What the distributions paid, and beside it what else payment runs paid of their money. */
+/**
+ * The cash of the distributions, beside the payments posted for them and the residuals paid out.
+ */
 function reconciled({ sums, paidOut }: Data): Section {
   const codes = [...new Set([...sums, ...paidOut].map(([code]) => code))].sort()
   const others = new Map(paidOut)
@@ -183,7 +190,7 @@ function reconciled({ sums, paidOut }: Data): Section {
   }
 }
 
-/** 2025–26, or 2025 where it is that of the calendar. */
+/** 2025–26, or 2025 where the financial year is the calendar year. */
 const nameOf = ({ from, to }: Year) =>
   from.slice(0, 4) === to.slice(0, 4) ? to.slice(0, 4) : `${from.slice(0, 4)}–${to.slice(2, 4)}`
 

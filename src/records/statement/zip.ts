@@ -3,22 +3,27 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
 /**
- * A zip file of any number of files, written as they come and without keeping any of them: its
- * directory, which stands at the end, is gathered in a file beside it. yazl, which spreadsheets are
- * zipped with, keeps an object for each file. Contents are stored as they are: a PDF is compressed.
+ * Writes a zip file of any number of files without keeping any of them in memory: the central
+ * directory, which goes at the end, is gathered in a file beside it. yazl, which zips spreadsheets,
+ * keeps an object for each file. Contents are stored uncompressed, since a PDF is compressed
+ * already.
  */
 export type Zip = {
-  /** Adds a file; tells where its content begins. */
+  /** Adds a file and returns the offset at which its content begins. */
   add: (name: string, content: Buffer) => Promise<number>
   end: () => Promise<void>
-  /** Lets go of it, finished or not; the file itself is whoever's asked for it. */
+  /**
+   * Closes the handles, finished or not; the caller that passed the path owns the zip file itself.
+   */
   close: () => Promise<void>
 }
 
-/** Texts are gathered up to so much before they are written. */
+/** The number of bytes that are gathered before they are written. */
 const batchBytes = 1 << 18
 const utf8Names = 0x0800
-/** 1 January 1980, the first day that there is: the same content gives the same bytes. */
+/**
+ * 1 January 1980, the first day that the format can hold: the same content gives the same bytes.
+ */
 const day = 0x0021
 const most32 = 0xffff_ffff
 
@@ -51,7 +56,9 @@ export async function openZip(path: string): Promise<Zip> {
   return { add, end, close }
 }
 
-/** The head of a file: version, flags, method, time, day, checksum, sizes, length of the name. */
+/**
+ * The local file header: version, flags, method, time, day, checksum, sizes, length of the name.
+ */
 function local(fields: readonly number[]): Buffer {
   const head = Buffer.alloc(30)
   head.writeUInt32LE(0x04034b50, 0)
@@ -60,7 +67,9 @@ function local(fields: readonly number[]): Buffer {
   return head
 }
 
-/** Flags, method, time and day have two bytes each, what follows four, the name's length two. */
+/**
+ * Flags, method, time and day take two bytes each, checksum and sizes four, the name's length two.
+ */
 function write(head: Buffer, from: number, fields: readonly number[]) {
   const [flags, method, time, date, sum, packed, size, name] = fields as [
     number,
@@ -79,7 +88,7 @@ function write(head: Buffer, from: number, fields: readonly number[]) {
   head.writeUInt16LE(name, from + 20)
 }
 
-/** The entry of the directory; a place beyond 4 GiB stands in an extra field. */
+/** The central directory entry; an offset beyond 4 GiB goes into an extra field (ZIP64). */
 function central(fields: readonly number[], at: number, title: Buffer): Buffer[] {
   const head = Buffer.alloc(46)
   head.writeUInt32LE(0x02014b50, 0)
@@ -96,7 +105,9 @@ function central(fields: readonly number[], at: number, title: Buffer): Buffer[]
   return [head, title, extra]
 }
 
-/** The end of the directory, in the long form as well where the short one cannot hold it. */
+/**
+ * The end of the central directory, preceded by its ZIP64 form where the short form cannot hold it.
+ */
 function tail(count: number, size: number, at: number): Buffer[] {
   const short = Buffer.alloc(22)
   short.writeUInt32LE(0x06054b50, 0)
@@ -123,7 +134,7 @@ function tail(count: number, size: number, at: number): Buffer[] {
   return [long, locator, short]
 }
 
-/** Writes in large pieces, and knows how much there is. */
+/** Buffers small pieces into large writes, and keeps count of the bytes. */
 async function gatherer(path: string) {
   const file: FileHandle = await open(path, 'wx', 0o600)
   let [pieces, held, written]: [Buffer[], number, number] = [[], 0, 0]
@@ -131,7 +142,8 @@ async function gatherer(path: string) {
     if (held === 0) return
     const piece = Buffer.concat(pieces)
     ;[pieces, held] = [[], 0]
-    await file.writeFile(piece) // all of it: a disk that is nearly full takes a part
+    // writes all of it; a plain write may take only a part when the disk is nearly full
+    await file.writeFile(piece)
     written += piece.length
   }
   return {
@@ -147,6 +159,6 @@ async function gatherer(path: string) {
       await flush()
       await file.close()
     },
-    drop: () => file.close(), // once more is once
+    drop: () => file.close(), // closing a closed handle does nothing
   }
 }
