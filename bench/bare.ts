@@ -4,7 +4,7 @@ import pg from 'pg'
 import { answering, databaseURL, type Service, stopped } from './service.ts'
 
 /** Tables of its own for the bare server, with two indexes beside the keys that upserts need. */
-const tables = `
+export const tables = `
   create schema bare;
   create table bare.transaction (
     transaction_id bigint generated always as identity primary key,

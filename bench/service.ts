@@ -25,9 +25,10 @@ export type Service = {
 }
 
 /** The data folder of a size, made and filled the first time and kept. */
-async function prepare(folder: string, size: Size, tell: (line: string) => void) {
+export async function prepare(size: Size, tell: (line: string) => void): Promise<string> {
+  const folder = join(import.meta.dirname, 'data', size.name)
   const done = join(folder, 'filled')
-  if (existsSync(done)) return
+  if (existsSync(done)) return folder
   const server = await startEmbedded({ dataDir: folder, onEvent: () => {} })
   try {
     await migrate(server.connection)
@@ -35,6 +36,7 @@ async function prepare(folder: string, size: Size, tell: (line: string) => void)
     await client.connect()
     await fill(client, size, tell).finally(() => client.end())
     writeFileSync(done, size.name)
+    return folder
   } finally {
     await server.stop()
   }
@@ -54,8 +56,7 @@ export type ServiceOptions = {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { size, port, nodes, tell } = options
-  const folder = join(import.meta.dirname, 'data', size.name)
-  await prepare(folder, size, tell)
+  const folder = await prepare(size, tell)
   const server = await startEmbedded({ dataDir: folder, onEvent: () => {} })
   const own = mkdtempSync(join(tmpdir(), 'registry-bench-'))
   const children: ChildProcess[] = []
