@@ -247,7 +247,7 @@ async function storm(): Promise<string[]> {
 /** Ends all approval rules once they have been tested, since writes that they hold are not done. */
 const letPass = () => rowsOf(service.connection, 'update approval_rule set is_active = false')
 
-/** Operations that write although they refuse: failed sign-ins are counted and audited. */
+/** Operations that write although they refuse: failures to sign in are recorded and audited. */
 const isKept = (name: string) =>
   /^(POST|PUT|DELETE) \/User\/(Login|RefreshToken|Password|SecondFactor.*)$/.test(name)
 /** A table that refused uploads change, too: files are noted before they are stored. */

@@ -54,7 +54,7 @@ describe('Every page of the console', { skip }, () => {
     )
   }
 
-  /** Users scoped to one product. An Administrator may open every page, so axe judges all of them. */
+  /** Users scoped to one product. An Administrator may open every page, so axe judges them all. */
   const scoped = [
     { username: 'keeper', role: 'Administrator', look: faultsOf, and: ', nor has axe a finding' },
     { username: 'looker', role: 'ReadOnly', look: async () => [], and: '' },
