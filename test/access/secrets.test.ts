@@ -134,7 +134,7 @@ function tell(operation: string, reply: Reply) {
   if (refreshToken) learn('refresh token', refreshToken)
 }
 
-/** Calls every operation: first failing in the database, then successfully, and then once more. */
+/** Calls every operation. Writes first fail in the database, then succeed, and are sent again. */
 async function walk() {
   const conversation = everyOperation(carried)
   let asked = 0

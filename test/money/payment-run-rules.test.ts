@@ -123,7 +123,7 @@ describe('POST /PaymentRun/Result', () => {
 })
 
 describe('A draft that sends returned money again', () => {
-  /** A draft that reissues two returned payments for redemptions of one holder. */
+  /** A draft that reissues a returned payment for two redemptions of one holder. */
   async function returned() {
     const { fund } = await paidFund(service, [100])
     await mend(service, account(fund, 0), 'is_for_redemption = true')

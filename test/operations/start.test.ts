@@ -119,7 +119,7 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
     assert.equal(await stop(registry), 0)
   })
 
-  /** Starts again, and asserts that the first user and the issued tokens are still valid. */
+  /** Starts again: no first user is created, and the client goes on with its old token. */
   async function startAgain() {
     registry = await startRegistry(env)
     assert.equal(printedPassword(registry), undefined)
