@@ -1,4 +1,4 @@
-/** A deposit at its price: the transaction, the holding, an audit row; the transaction as JSON. */
+/** Writes the transaction, holding and audit row of deposits; returns each transaction as JSON. */
 const deposits = (given) => `
   with given as (${given}),
   priced as (
@@ -28,7 +28,7 @@ export const bareDeposit = deposits(`select * from (
 export const bareDeposits = deposits(`select * from
   unnest($1::int[], $2::int[], $3::date[], $4::numeric[]) g (${columns})`)
 
-/** The entity with what belongs to it, as seven sub-selects. */
+/** An entity with the records that belong to it, as seven sub-selects. */
 export const entitySQL = (condition) => `
     select b.*,
       (select json_agg(a) from account a where a.biz_entity_id = b.biz_entity_id) as accounts,

@@ -1,5 +1,6 @@
-// The least that answers the same calls: Fastify, pg, ten connections, one statement per request.
-// It knows no rules, no rights, no sign-in, no locks, no idempotency, no history; see README.md.
+// The smallest server that answers the calls of a load: Fastify, pg, ten connections, one SQL
+// statement per request. It has no rules, rights, sign-in, locks, idempotency or history; see
+// README.md.
 import fastify from 'fastify'
 import pg from 'pg'
 import { bareDeposit, bareDeposits, entitySQL } from './bare-sql.mjs'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { answering, databaseURL, type Service, stopped } from './service.ts'
 
-/** Tables of its own for the bare server, with two indexes beside the keys that upserts need. */
+/** The bare server's own tables: the key that upserts of holdings need, and two other indexes. */
 export const tables = `
   create schema bare;
   create table bare.transaction (
@@ -20,8 +20,9 @@ export const tables = `
     changes json not null, occurred_date timestamptz not null default now())`
 
 /**
- * The bare server beside the service, on the same database: what somebody writes in an afternoon
- * who leaves out every rule. It answers the calls of a load as the service does.
+ * Runs the bare server (bare.mjs) beside the service, on the same database. It is what somebody
+ * writes in an afternoon who leaves out every rule, and it answers the calls of a load as the
+ * service does.
  */
 export async function besideBare<T>(service: Service, use: (bare: Service) => Promise<T>) {
   await administer(service, tables)

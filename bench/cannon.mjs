@@ -1,4 +1,4 @@
-// The load of load.ts by autocannon, in a process of its own: prints what wrk would tell.
+// Runs a load of load.ts with autocannon, in its own process; prints the figures that wrk would.
 import autocannon from 'autocannon'
 
 const { url, token, call, size, stride, connections, seconds } = JSON.parse(process.argv[2])

@@ -1,13 +1,14 @@
 import type pg from 'pg'
 
-/** A register of a size: entities with a person, an account, contacts and ten transactions each. */
+/** The size of a register: each entity has a person, an account, contacts and transactions. */
 export type Size = {
   name: string
   entities: number
   transactionsPerEntity: number
   /**
-   * How long a call runs before it counts. After a checkpoint, which the copy of a register ends
-   * with, PostgreSQL logs a whole page at its first change: a large register has more of them.
+   * How long a load runs before it is measured. Copying a register ends with a checkpoint, and
+   * after a checkpoint PostgreSQL logs each page whole at its first change: a large register has
+   * more such pages.
    */
   warmSeconds: number
 }
@@ -22,8 +23,8 @@ export const sizes: Record<string, Size> = {
 const investments = 12
 
 /**
- * Fills an empty, migrated database by a handful of statements. Every figure follows from the row's
- * number, so that two runs of one size are the same register, and `verify` finds nothing in it.
+ * Fills an empty, migrated database with a handful of SQL statements. Every figure follows from the
+ * row's number, so that two registers of one size are the same. `verify` finds no fault in them.
  */
 export async function fill(client: pg.Client, size: Size, tell: (step: string) => void) {
   const steps: [string, string][] = [
@@ -47,8 +48,8 @@ export async function fill(client: pg.Client, size: Size, tell: (step: string) =
     ['sequences', sequences],
     ['statistics', 'vacuum analyze'],
   ]
-  // What follows from its numbers refers to what is there; checking ten million rows of it one by
-  // one would take longer than all the rest.
+  // `replica` turns off the foreign key checks: all references are right by construction, and
+  // checking those of ten million rows one by one would take longer than all the rest.
   await client.query(`set synchronous_commit = off; set session_replication_role = replica`)
   await client.query(`set work_mem = '512MB'; set maintenance_work_mem = '1GB'`)
   for (const [name, statement] of steps) {
@@ -129,7 +130,7 @@ const paymentDetails = `
     false, true
   from biz_entity`
 
-/** Ten million rows are sorted into an index once, rather than put into it one by one. */
+/** Drops the indexes: sorting ten million rows into an index is faster than inserting each. */
 const putIndexesAside = `
   create temporary table aside as
     select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
@@ -145,7 +146,10 @@ const putIndexesBack = `
     for definition in select a.definition from aside a loop execute definition; end loop;
   end $$`
 
-/** Allotments into two holdings of each account in turn, half a year apart; all hold class 1. */
+/**
+ * Allotments half a year apart, in turns into the two holdings of each account. One of the two is
+ * of class 1, so every account holds class 1.
+ */
 const transactions = (each: number) => `
   insert into biz_transaction (product_id, biz_transaction_id, external_biz_transaction_id,
     biz_transaction_type_id, account_id, investment_id, transaction_date, investment_price, amount,

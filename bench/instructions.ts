@@ -25,12 +25,12 @@ const size = sizes.small!
 const investments = 12
 
 type Statement = { text: string; values: readonly unknown[] }
-/** Makes the SQL statement anew for each run, with other accounts in it. */
+/** `next` makes the SQL statement anew for each run, with other accounts in it. */
 type Work = { name: string; postings: number; next: () => Promise<Statement> | Statement }
 
 const random = (most: number) => 1 + Math.floor(Math.random() * most)
 
-/** So many different accounts. */
+/** The ids of `count` different accounts. */
 function someAccounts(count: number): number[] {
   const chosen = new Set<number>()
   while (chosen.size < count) chosen.add(random(size.entities))
@@ -60,7 +60,7 @@ const requestOf = (accountID: number): AtOnce => ({
   },
 })
 
-/** The SQL statement of so many deposits that arrive together, caught on its way. */
+/** The SQL statement that the service would send for deposits that arrive together. */
 async function depositStatement(postings: number): Promise<Statement> {
   let caught: Form | undefined
   const once = async (form: Form) => {
@@ -78,7 +78,7 @@ const deposits = (postings: number): Work => ({
   next: () => depositStatement(postings),
 })
 
-/** A write of one table alone, for accounts a and investments i. */
+/** A write to one table alone; `given` has the accounts a and investments i. */
 const rowsOf = (name: string, postings: number, write: string): Work => ({
   name: `${name}, ${postings} in a statement`,
   postings,
@@ -135,10 +135,10 @@ const bare: Work = {
 const literal = (value: unknown) =>
   value === null || value === undefined ? 'null' : `'${String(value).replaceAll("'", "''")}'`
 
-/** In single-user mode a blank line behind a semicolon ends a statement. */
+/** Ends an SQL statement as single-user mode wants it: with a semicolon and a blank line. */
 const ended = (text: string) => `${text.replace(/\n\s*\n/g, '\n').trim()};\n\n`
 
-/** A statement that is prepared once and run so many times. */
+/** A script that prepares an SQL statement once and runs it `times` times. */
 async function scriptOf({ next }: Work, times: number): Promise<string> {
   let script = ended(`prepare work as ${(await next()).text}`)
   for (let run = 0; run < times; run++) {
@@ -150,7 +150,7 @@ async function scriptOf({ next }: Work, times: number): Promise<string> {
 
 const settings = ['enable_seqscan=off', 'jit=off', 'plan_cache_mode=force_generic_plan']
 
-/** Runs a script in single-user mode; the counting program stands before PostgreSQL. */
+/** Runs a script in single-user mode; `counter` is the command line of the counting program. */
 function runAlone(cluster: Cluster, script: string, counter: string[] = []): string {
   const [file = '', ...args] = [
     ...cluster.identity.prefix,
@@ -185,7 +185,10 @@ function instructionsOf(cluster: Cluster, script: string): number {
   return Number(count.replaceAll(',', ''))
 }
 
-/** Thousands of instructions of one run: the start of PostgreSQL and the plan do not count. */
+/**
+ * Thousands of instructions of one run. Subtracting a script with few runs from one with many
+ * leaves out the start of PostgreSQL and the planning.
+ */
 async function thousandsOf(cluster: Cluster, work: Work): Promise<number> {
   const [few, many] = [5, work.postings === 1 ? 45 : 20]
   const first = instructionsOf(cluster, await scriptOf(work, few))
@@ -199,7 +202,7 @@ const own = mkdtempSync(join(tmpdir(), 'registry-instructions-'))
 try {
   execFileSync('cp', ['-a', `${await prepare(size, say)}/.`, own])
   const cluster = await prepareCluster(own)
-  // A deposit into an account that has none of an investment begins a holding: all have all here.
+  // Every account gets a holding of every investment, so that no deposit has to create one.
   const holdings = `insert into holding select 1, a, i, 100, 100, 100, 0
     from generate_series(1, ${size.entities}) a, generate_series(1, ${investments}) i
     on conflict do nothing`

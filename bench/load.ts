@@ -8,9 +8,10 @@ import type { Service } from './service.ts'
 export type Load = { perSecond: number; p50: number }
 
 /**
- * A request of a load. In its texts {n} is a random number up to the register's size, {i} one up to
- * 12, {u} one that never was before, and {w} the next of a walk all over the register on which none
- * comes twice. With `times` the body is an array of as many.
+ * A request of a load. In its texts {n} stands for a random number up to the register's size, {i}
+ * for a random number up to 12, {u} for a number never used before, and {w} for the next number of
+ * a walk through the register that visits every number once before it repeats one. With `times` the
+ * body is an array of so many items.
  */
 export type Call = {
   method: string
@@ -23,8 +24,8 @@ export type Call = {
 export type LoadOptions = { size: number; connections?: number; seconds?: number }
 
 /**
- * Calls over keep-alive connections for some seconds, by a process of its own: wrk, which leaves
- * most of the machine to the server, or autocannon where wrk is not installed.
+ * Sends a call over keep-alive connections for some seconds, from another process: wrk, which
+ * leaves most of the machine to the server, or autocannon where wrk is not installed.
  */
 export function load(service: Service, call: Call, options: LoadOptions): Load {
   const { perSecond, p50, failed } = (isThere('wrk') ? byWrk : byAutocannon)(service, call, {
@@ -38,7 +39,7 @@ export function load(service: Service, call: Call, options: LoadOptions): Load {
 
 type Measured = Load & { failed: number }
 
-/** A program that is to run for some seconds, and is ended when it lasts for ever. */
+/** Options of a program that runs for some seconds; it is ended a minute after that. */
 const bounded = (seconds: number) => ({
   encoding: 'utf8' as const,
   timeout: (seconds + 60) * 1000,
@@ -85,11 +86,11 @@ const headersInLua = ({ headers = {} }: Call) =>
     .map(([name, text]) => `headers["${name}"] = ${inLua(text)}`)
     .join('\n')
 
-/** A text with places as an expression of Lua. */
+/** A text with placeholders such as {n}, as an expression of Lua. */
 const inLua = (text: string | undefined) =>
   text === undefined ? 'nil' : `'${text.replace(/\{([niuw])\}/g, "' .. $1() .. '")}'`
 
-/** Shares no factor with a register's size. */
+/** The step of {w}: it shares no factor with a register's size, so the walk visits everything. */
 const stride = 7919
 
 function byAutocannon(service: Service, call: Call, options: Required<LoadOptions>): Measured {
@@ -98,7 +99,7 @@ function byAutocannon(service: Service, call: Call, options: Required<LoadOption
   return JSON.parse(execFileSync(process.execPath, [program, given], bounded(options.seconds)))
 }
 
-/** The same statements straight at the database, by pgbench: how often a second. */
+/** How often a second pgbench runs a script straight against the database. */
 export function pgbench(
   connection: Connection,
   script: string,
@@ -116,7 +117,7 @@ export function pgbench(
   return Number(/tps = ([\d.]+)/.exec(output)?.[1])
 }
 
-/** A statement run again and again by psql, its rows thrown away: the median in milliseconds. */
+/** The median milliseconds of an SQL statement that psql runs repeatedly, discarding its rows. */
 export function psql(connection: Connection, text: string, runs: number): number {
   const script = `\\timing on\n${settings}\n${`${text};\n`.repeat(runs)}`
   const output = withFile('script.sql', script, (file) =>

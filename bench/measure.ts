@@ -2,7 +2,7 @@ import type { Size } from './dataset.ts'
 import { median } from './load.ts'
 import type { Service } from './service.ts'
 
-/** One row of the table: a subject against its baseline, measured in turns in the same run. */
+/** One row of the result table: a subject against its baseline, both measured in the same run. */
 export type Result = {
   number: string
   work: string
@@ -13,9 +13,9 @@ export type Result = {
   ratio: number
   reach: string
   reached: boolean
-  /** What it was measured of; given when it is kept. */
+  /** The commit that was measured; set when the result is kept. */
   commit?: string
-  /** What else is worth telling of it. */
+  /** Further figures, shown below the table. */
   note?: string
 }
 
@@ -23,7 +23,7 @@ export type Bench = {
   service: Service
   size: Size
   rounds: number
-  /** Bytes the server held before the first workload. */
+  /** The bytes that the server process held before the first workload. */
   idle: number
   /** Starts another service, on the small register. */
   small: () => Promise<Service>
@@ -31,7 +31,7 @@ export type Bench = {
 
 export type Workload = (bench: Bench) => Promise<Result[]>
 
-/** Baseline and subject in turns, so that whatever else the machine does meets both. */
+/** Measures baseline and subject in turns, so that other load on the machine affects both alike. */
 export async function inTurns(
   rounds: number,
   subject: () => Promise<number> | number,
@@ -63,7 +63,7 @@ export function result(
   return { ...what, subject, against, ratio, reach, reached: test(ratio) }
 }
 
-/** A call over one connection, its body read to the end; gives its milliseconds. */
+/** Sends one request and reads its answer to the end; returns how long that took. */
 export async function call(service: Service, method: string, path: string, body?: string) {
   const start = performance.now()
   const headers = {
@@ -82,10 +82,13 @@ export async function call(service: Service, method: string, path: string, body?
   return { milliseconds: performance.now() - start, data: () => JSON.parse(text).data }
 }
 
-/** In milliseconds: a call that never ends must not hold up a run. */
+/** The time limit of a call in milliseconds: a call that never ends must not hold up a run. */
 const longest = 300_000
 
-/** While another process makes load we hear nothing, and may find our idle connection closed. */
+/**
+ * `fetch`, tried again if the connection was closed. While we wait for the process that makes the
+ * load our event loop stands still, so we miss that the service closed an idle connection.
+ */
 export const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, init).catch((error: Error & { cause?: { code?: string } }) => {
     if (error.cause?.code === 'UND_ERR_SOCKET') return fetch(url, init)

@@ -1,5 +1,5 @@
-// Several processes of the service behind one port: `node bench/nodes.mjs 2`. Each is what
-// `npm start` runs; this one only hands them connections.
+// `node bench/nodes.mjs 2` runs several processes of the service behind one port. Each is what
+// `npm start` runs; this process only hands them connections.
 import cluster from 'node:cluster'
 import { join } from 'node:path'
 

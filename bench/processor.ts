@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import type { Service } from './service.ts'
 
-/** Processor time in microseconds, of a server's process and of PostgreSQL's. */
+/** Processor time in microseconds, of the service's processes and of PostgreSQL's. */
 export type Used = { node: number; database: number }
 
 /**
- * What a load used of the processors for each request. On a machine that others use, too, this
- * tells more than how many there were a second: that depends on who else wanted them meanwhile, and
- * a server of ten busy database processes gets more of a crowded machine than one of two.
+ * The processor time that a load used for each request. On a machine that others use, too, this
+ * says more than requests a second: that rate depends on what else ran meanwhile, and a server with
+ * ten busy database processes gets a larger share of a crowded machine than a server with two.
  */
 export async function using(
   service: Service,
@@ -21,17 +21,17 @@ export async function using(
   return { node: each('node'), database: each('database') }
 }
 
-/** What each process used so far, by its id. */
+/** The clock ticks that each process has used so far, by process id. */
 type Ticks = ReadonlyMap<number, number>
 
-/** Of those that are there still: connections that rested are closed meanwhile. */
+/** The ticks used since `before` by the processes that still exist; idle ones may have ended. */
 const since = (before: Ticks, after: Ticks) =>
   [...after].reduce((sum, [pid, ticks]) => sum + ticks - (before.get(pid) ?? 0), 0)
 
 async function ticksOf({ pids, connection }: Service): Promise<Record<keyof Used, Ticks>> {
   const client = new pg.Client(connection)
   await client.connect()
-  // Background processes, too: they write what the others have logged.
+  // Background processes count, too: they write what the other processes have logged.
   const { rows } = await client
     .query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
     .finally(() => client.end())
@@ -40,7 +40,7 @@ async function ticksOf({ pids, connection }: Service): Promise<Record<keyof Used
 
 const microsecondsOfTick = 10_000
 
-/** The 14th and 15th figure of a process: what it used itself, and the kernel for it. */
+/** Adds utime and stime, the 14th and 15th field of /proc/PID/stat: user and kernel time. */
 const used = (pids: readonly number[]): Ticks =>
   new Map(
     pids.map((pid) => {
@@ -49,7 +49,7 @@ const used = (pids: readonly number[]): Ticks =>
     }),
   )
 
-/** None of one that has just ended: PostgreSQL's own workers come and go. */
+/** The fields after the process name; none if it has just ended, as PostgreSQL's workers do. */
 function figuresOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -11,7 +11,7 @@ export type Run = {
   commit: string
   machine: string
   rounds: number
-  /** The load average before the run: what else the machine did. */
+  /** The load average before the run, which shows what else the machine did. */
   load?: number
   results: Result[]
 }
@@ -19,7 +19,7 @@ export type Run = {
 const folder = import.meta.dirname
 const jsonFile = join(folder, 'results.json')
 
-/** Kept per size and number of nodes; a run of some workloads replaces those alone. */
+/** Keeps the results by size and number of nodes; only the workloads that ran are replaced. */
 export function keep(run: Run) {
   const known: Run[] = existsSync(jsonFile) ? JSON.parse(readFileSync(jsonFile, 'utf8')) : []
   const isSame = ({ size, nodes }: Run) => size === run.size && nodes === run.nodes
@@ -38,10 +38,10 @@ export const machine = () =>
   `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ` +
   `${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, embedded PostgreSQL 18`
 
-/** Of the last minute. A quiet machine of two cores has less than 0.5. */
+/** The load average of the last minute; a quiet machine with two cores has less than 0.5. */
 export const loadBefore = () => Math.round((loadavg()[0] ?? 0) * 10) / 10
 
-/** Of the working tree as it is: a change that is not committed shows. */
+/** The commit of the working tree, with a `+` if src/ has changes that are not committed. */
 export const commit = () => {
   const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
   try {
@@ -101,7 +101,7 @@ function line({ number, work, baseline, subject, against, unit, ...rest }: Resul
   return `| ${[...cells, reached ? 'reached' : '**not reached**'].join(' | ')} |`
 }
 
-/** Twice as good as asked for is twice the way to the mark. */
+/** The bar of a result, as long as the result is good: twice the target is twice the mark. */
 function bar({ number, ratio, subject, reach }: Result): string {
   const [, word, limit, unit] =
     /^(at least|at most|below) ([\d.]+)(?: (bytes|ms))?/.exec(reach) ?? []

@@ -7,7 +7,7 @@ import { commit, keep, loadBefore, machine, table } from './results.ts'
 import { startService } from './service.ts'
 import { workloads } from './workloads.ts'
 
-/** `npm run bench -- --size small --only 1,3 --cluster 2`: a table of ratios, all of this run. */
+/** `npm run bench -- --size small --only 1,3 --cluster 2` measures ratios and prints a table. */
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: 'small' },
@@ -39,7 +39,7 @@ const results: Result[] = []
 try {
   const idle = service.memory().now
   for (const [name, workload] of wanted) {
-    // Flat in size means nothing where there is no other size.
+    // Workload 7 compares a size with the small one, so it means nothing for the small one.
     if (name === '7' && size.name === 'small') continue
     say(`  ${name} ...`)
     const found = await workload({ service, size, rounds, idle, small })

@@ -15,16 +15,19 @@ export type Service = {
   connection: Connection
   /** How many processes share the port. */
   nodes: number
-  /** Starts a process more on another port, on the same database; resolves once it answers. */
+  /** Starts another process on another port and the same database; resolves once it answers. */
   another: () => Promise<{ service: Service; stop: () => Promise<void> }>
-  /** The processes that answer. */
+  /** The ids of the processes that answer requests. */
   pids: () => number[]
-  /** Bytes that the server process holds now, and the most it ever held; of several the largest. */
+  /**
+   * The bytes that the service process holds now, and the most it ever held; with several
+   * processes, those of the largest.
+   */
   memory: () => { now: number; peak: number }
   stop: () => Promise<void>
 }
 
-/** The data folder of a size, made and filled the first time and kept. */
+/** Returns the data folder of a size; it is made and filled the first time and then kept. */
 export async function prepare(size: Size, tell: (line: string) => void): Promise<string> {
   const folder = join(import.meta.dirname, 'data', size.name)
   const done = join(folder, 'filled')
@@ -51,8 +54,9 @@ export type ServiceOptions = {
 }
 
 /**
- * The built service on a copy of the register of a size: what a run writes is thrown away, and the
- * next begins with the same rows. PostgreSQL is the embedded one, with its ordinary settings.
+ * Starts the built service on a copy of the register of a size: whatever a run writes is thrown
+ * away, and the next run begins with the same rows. PostgreSQL is the embedded one, with its
+ * ordinary settings.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { size, port, nodes, tell } = options
@@ -109,7 +113,7 @@ async function copyOf(connection: Connection): Promise<string> {
   return copy
 }
 
-/** What a register that has run for a while has in memory: tables and indexes, small ones first. */
+/** Loads tables and indexes, small ones first, as a register has them that ran for a while. */
 async function warm(connection: Connection) {
   await administer(connection, 'create extension if not exists pg_prewarm', connection.database)
   await administer(
@@ -131,7 +135,7 @@ async function administer(connection: Connection, statement: string, database = 
   await client.query(statement).finally(() => client.end())
 }
 
-/** One process as `npm start` runs it, or several behind one port. */
+/** Starts one process as `npm start` does, or several behind one port. */
 function spawnNodes(connection: Connection, port: number, nodes: number, folder: string) {
   const flags = [...ordinaryFlags(), ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
   const program =
@@ -156,7 +160,7 @@ export function databaseURL({ host, port, user, password, database }: Connection
   return `postgres://${user}:${encodeURIComponent(password)}@/${database}?${place}`
 }
 
-/** As npm start gives them to Node. */
+/** The flags that `npm start` gives to Node. */
 function ordinaryFlags(): string[] {
   const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')
   return JSON.parse(text).scripts.start.match(/--\S+/g)
@@ -173,8 +177,9 @@ export async function answering(url: string, child: ChildProcess) {
 }
 
 /**
- * The first user is made after the service listens. Who tries before that fails, and after a few
- * failures is not let in for minutes, with the right password either.
+ * Signs in once the first user exists: the service creates it after it has begun to listen. A
+ * sign-in before that fails, and after a few failures even the right password is refused for
+ * minutes.
  */
 async function signIn(url: string, connection: Connection): Promise<string> {
   const client = new pg.Client(connection)
@@ -197,7 +202,7 @@ async function signIn(url: string, connection: Connection): Promise<string> {
 
 type Answer = { data: { accessToken: string } | null; message: string | null }
 
-/** In milliseconds: on a busy machine a start takes long, and nothing must last for ever. */
+/** In milliseconds; long, because a start takes long on a busy machine. */
 const patience = 60_000
 
 async function until(isSo: () => Promise<boolean>) {
@@ -207,7 +212,7 @@ async function until(isSo: () => Promise<boolean>) {
   }
 }
 
-/** The process, or its children where it only shares a port among them. */
+/** The process itself; with several nodes its children, among which it only shares the port. */
 function pidsOf(pid: number, nodes: number): number[] {
   if (nodes === 1) return [pid]
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -225,7 +230,7 @@ function residentBytes(pids: readonly number[]) {
   return { now: most('VmRSS'), peak: most('VmHWM') }
 }
 
-/** Asks a process to end, and ends it where it does not. */
+/** Asks a process to end, and kills it if it has not ended after 20 seconds. */
 export async function stopped(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))

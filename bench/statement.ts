@@ -3,7 +3,7 @@ import type { Actor } from '../src/platform/actor.ts'
 import { permissions } from '../src/platform/permission.ts'
 import type { Sql } from '../src/platform/sql/handle.ts'
 
-/** Sees everything, as the user of the bench does. */
+/** An actor who sees everything, like the user of the bench. */
 export const everybody: Actor = {
   userID: 1,
   username: 'bench',
@@ -12,7 +12,7 @@ export const everybody: Actor = {
   permissions: new Set(permissions),
 }
 
-/** The first statement that a read sends, caught on its way. */
+/** The first SQL statement that a read would send; nothing is sent. */
 export async function statementOf(read: (handle: Sql) => Promise<unknown>): Promise<Statement> {
   let caught: Statement | undefined
   await read({
@@ -25,7 +25,7 @@ export async function statementOf(read: (handle: Sql) => Promise<unknown>): Prom
   return caught!
 }
 
-/** A statement of ours as a script of pgbench or psql, with its parameters written in. */
+/** An SQL statement as a script for pgbench or psql, with its parameters written into the text. */
 export function scriptOf(
   { text, values }: Statement,
   inPlace: Record<string, string> = {},
@@ -36,7 +36,7 @@ export function scriptOf(
         const value = values[Number(place) - 1]
         return inPlace[String(value)] ?? literal(value)
       })
-      // pgbench would take these for variables of its own.
+      // pgbench would take :MI and :SS for its own variables.
       .replaceAll('HH24:MI:SS', "HH24' || ':' || 'MI' || ':' || 'SS")
   )
 }

@@ -9,9 +9,9 @@ import { connect } from '../src/platform/registry.ts'
 import { makeZip } from '../src/records/statement/make.ts'
 
 /**
- * How many statements a second are printed: `DATABASE_URL=… node --import tsx bench/statements.ts
- * PRODUCT DISTRIBUTION`. It makes the zip of distribution statements of a distribution that is
- * there, as a report does, and tells the rate and the most memory that this process had.
+ * `DATABASE_URL=… node --import tsx bench/statements.ts PRODUCT DISTRIBUTION` measures how many
+ * investor statements a second are printed. It makes the zip of statements of an existing
+ * distribution, as a report does, and prints the rate and the most memory that this process had.
  */
 const [productID = 0, corporateActionID = 0] = process.argv.slice(2).map(Number)
 const config = readConfig()

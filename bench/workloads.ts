@@ -17,8 +17,9 @@ import { statements } from './work/statements.ts'
 import { withholding } from './work/withholding.ts'
 
 /**
- * In the order in which they run: what is compared with another register before this one has been
- * through anything, memory after all that it is about, every list at the end.
+ * All workloads in the order in which they run. Comparisons with another register come before
+ * anything else has changed this one, peak memory after the workloads it covers, and the filters of
+ * every list last.
  */
 export const workloads = new Map<string, Workload>([
   ['1', entityRead],

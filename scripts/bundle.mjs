@@ -1,9 +1,9 @@
-// The programs of the service, each with its modules in a few files instead of hundreds: to find
-// and read them one by one is most of what a start takes.
+// Bundles the programs of the service, so that each has its modules in a few files instead of
+// hundreds: finding and reading hundreds of files is most of the time that a start takes.
 import { dirname, join, relative } from 'node:path'
 
 const programs = ['main', 'worker', 'operations/cli/cli', 'records/statement/press-process']
-/** Packages stay where npm put them, but for one that is hundreds of small modules itself. */
+/** Packages stay in node_modules, except typebox, which itself has hundreds of small modules. */
 const isApart = (id) => !/^[./]/.test(id) && id !== 'typebox'
 
 /** Bundles the programs among the compiled modules of a folder, in place. */
@@ -19,7 +19,7 @@ export async function bundle(folder) {
   await made.close()
 }
 
-/** A module goes on from where it was to what lies beside it, wherever its code is now. */
+/** Makes `import.meta.url` name the place of the original module, which finds files beside it. */
 const ownAddresses = (folder) => ({
   name: 'own-addresses',
   transform: (code, id) =>

@@ -1,6 +1,6 @@
-// `npm run check-commit [range]`: every commit compiles and lints by itself, has one topic, a
-// subject of at most 72 characters, and a body. Without a range: the last one.
-// `npm run hooks` makes git ask before each commit: `staged` and `message FILE` are its questions.
+// `npm run check-commit [range]` checks that every commit compiles and lints by itself and has one
+// topic, a subject of at most 72 characters, and a body. Without a range it checks the last commit.
+// `npm run hooks` makes git run it before each commit, as `staged` and as `message FILE`.
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ function git(args, options = {}) {
   return run.stdout
 }
 
-/** What is wrong with a message; comments and git's own commits are not judged. */
+/** The faults of a commit message, without its comment lines; git's own messages have none. */
 export function faultsOfMessage(message) {
   const lines = message.split('\n').filter((line) => !line.startsWith('#'))
   const subject = (lines[0] || '').trim()
@@ -34,7 +34,7 @@ export function faultsOfMessage(message) {
   return faults
 }
 
-/** Writes a tree into a folder of its own, so that nothing beside it helps it to compile. */
+/** Checks a tree in an empty folder, so that it cannot compile because of files outside it. */
 async function faultsOfTree(write) {
   await install()
   const folder = fs.mkdtempSync(join(tmpdir(), 'registry-commit-'))

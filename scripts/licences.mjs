@@ -1,5 +1,5 @@
-// `npm run licences` writes docs/LICENCES.md: every package that the service runs with, by licence,
-// as package-lock.json tells. No network, and nothing need be installed.
+// `npm run licences` writes docs/LICENCES.md: every package that the service runs with, by licence.
+// It reads only package-lock.json; it needs no network and no installed packages.
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,15 +7,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const licencesFile = join(root, 'docs', 'LICENCES.md')
 
-/** Where the lockfile does not say it by an SPDX name: what the package's own files say. */
+/** Licences from the packages' own files, where the lockfile has no SPDX name for them. */
 const toldElsewhere = {
   'dejavu-fonts-ttf': 'Bitstream-Vera AND LicenseRef-public-domain',
   ibantools: 'MIT OR MPL-2.0',
   'png-js': 'MIT',
 }
 
-/** The packages of a production install, on whatever platform: what package.json asks for, and all
- * that those ask for. (npm's own marks leave out what a development package needs as well.) */
+/** The packages of a production install on any platform: the dependencies of package.json, and all
+ * that they depend on. (npm's marks leave out packages that a development package needs, too.) */
 export function productionPackages() {
   const { packages } = JSON.parse(fs.readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const found = new Set()
@@ -42,7 +42,7 @@ function wantedBy({ dependencies, optionalDependencies, peerDependencies, peerDe
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
 }
 
-/** Where Node finds a package from here: in the nearest node_modules upwards. */
+/** The place where Node finds a package from a folder: the nearest node_modules upwards. */
 function placeOf(packages, from, name) {
   for (
     let folder = from;

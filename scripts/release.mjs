@@ -1,6 +1,6 @@
-// `npm run release -- 0.2.0`: checks everything, moves the changelog's Unreleased section under the
-// version, sets the version, commits and tags. Pushes nothing. Stops before it changes anything
-// when something is not in order.
+// `npm run release -- 0.2.0` checks everything, moves the changelog's Unreleased section under the
+// version, sets the version, commits and tags. It pushes nothing. If a check fails it stops before
+// it changes anything.
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -39,7 +39,7 @@ function checkRepository(version) {
   if (git('tag', '--list', `v${version}`)) throw new Error(`There is a tag v${version} already.`)
 }
 
-/** The changelog with the Unreleased section under its version and date, and that section alone. */
+/** Returns the changelog with the Unreleased section under its version, and that section's text. */
 function movedChangelog(text, version, date) {
   const [, before, section, rest] =
     /^([\s\S]*?\n## \[Unreleased\]\n)([\s\S]*?)(\n## \[[\s\S]*|$)$/.exec(text) || []

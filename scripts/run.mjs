@@ -1,6 +1,6 @@
-// Runs a program of the registry from its sources: `node scripts/run.mjs main`. Installs and builds
-// what is missing first. Plain JavaScript of 2020, so that an old Node gets as far as the sentence
-// that says it is too old.
+// `node scripts/run.mjs main` runs a program of the registry from its sources. It first installs
+// and builds what is missing. It is plain JavaScript of 2020, so that an old version of Node can
+// run it far enough to print that it is too old.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -12,11 +12,11 @@ const oldestNode = [20, 19]
 const inTree = (...names) => join(root, ...names)
 const dist = inTree('dist')
 const lockFile = join(dist, '.lock')
-/** The console is built apart: a change of the service does not touch it, nor the other way. */
+/** The console is built separately: a change of the service does not rebuild it, and vice versa. */
 const consoleDist = join(dist, 'console')
 const lockPatienceMs = 10 * 60 * 1000
 
-/** Installs the packages of package-lock.json, unless they are there. */
+/** Installs the packages of package-lock.json, unless they are installed. */
 export async function install() {
   const wanted = sha256([inTree('package-lock.json')])
   const stamp = inTree('node_modules', '.registry-installed')
@@ -31,7 +31,7 @@ export async function install() {
   if (read(stamp) !== wanted) tryWrite(stamp, wanted)
 }
 
-/** The stamp only saves a longer look; a tree we may not write does without. */
+/** The stamp only saves the check of all packages; a tree that we may not write has no stamp. */
 function tryWrite(file, text) {
   try {
     fs.writeFileSync(file, text)
@@ -40,7 +40,7 @@ function tryWrite(file, text) {
   }
 }
 
-/** What npm wrote down about its last install, against what we want: somebody may have run it. */
+/** Compares the lockfile with npm's record of its last install; somebody may have run npm. */
 function isInstalled() {
   const packages = (text) => Object.entries(JSON.parse(text || '{}').packages || {})
   const present = new Map(packages(read(inTree('node_modules', '.package-lock.json'))))
@@ -51,7 +51,7 @@ function isInstalled() {
 }
 
 function npmCi() {
-  // The build needs the development packages, also where NODE_ENV says production.
+  // The build needs the development packages even if NODE_ENV is production.
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev']
   const npm = process.env.npm_execpath || ''
   const { status, error, stdout, stderr } = /npm-cli\.c?js$/.test(npm)
@@ -61,11 +61,11 @@ function npmCi() {
   if (error)
     throw new Error(`The packages cannot be installed, npm does not run: ${error.message}.`)
   const said = (stdout + stderr).split('\n').filter((line) => /^npm error ./.test(line))
-  notice(said.slice(0, 5).join('\n')) // what follows is npm's manual
+  notice(said.slice(0, 5).join('\n')) // the lines after these are npm's manual
   throw new Error('The packages cannot be installed.')
 }
 
-/** Compiles src/ into dist/, unless dist/ was made of these very sources. */
+/** Compiles src/ into dist/, unless dist/ was made from the same sources. */
 export async function build() {
   const wanted = sha256(sources())
   const stamp = join(dist, '.built')
@@ -77,7 +77,7 @@ export async function build() {
     compile(draft)
     const { bundle } = await import('./bundle.mjs')
     await bundle(draft)
-    // A build that was cut short here has no stamp, so the next start repeats it.
+    // A build that is interrupted after this has no stamp, so the next start repeats it.
     fs.rmSync(stamp, { force: true })
     for (const name of fs.readdirSync(dist)) {
       const path = join(dist, name)
@@ -99,7 +99,7 @@ function compile(folder) {
   throw new Error('The sources do not compile.')
 }
 
-/** Builds console/ into dist/console/, unless that was made of these very sources. */
+/** Builds console/ into dist/console/, unless that was made from the same sources. */
 export async function buildConsole() {
   const wanted = sha256([...filesIn(inTree('console')).sort(), inTree('package-lock.json')])
   const stamp = join(consoleDist, '.built')
@@ -151,7 +151,7 @@ function read(file) {
 const command = (file, args) =>
   spawnSync(file, args, { cwd: root, encoding: 'utf8', maxBuffer: 1e8, windowsHide: true })
 
-/** One process at a time installs or builds; the others wait and then find it done. */
+/** Lets one process at a time install or build; the others wait and then find it done. */
 async function locked(work) {
   makeDist()
   for (const start = Date.now(); !takeLock(); ) {
@@ -185,7 +185,7 @@ function takeLock() {
   }
   const holder = Number(read(lockFile))
   if (holder && !isAlive(holder) && Number(read(lockFile)) === holder) {
-    fs.rmSync(lockFile, { force: true }) // it was killed
+    fs.rmSync(lockFile, { force: true }) // the process that held the lock was killed
   }
   return false
 }
@@ -199,7 +199,7 @@ function isAlive(pid) {
   }
 }
 
-// To the error stream: what a program prints may be read by another.
+// Writes to the error stream: another program may read what the started program prints.
 const notice = (text) => process.stderr.write(`${text}\n`)
 
 export function checkNode() {
@@ -208,13 +208,13 @@ export function checkNode() {
   throw new Error(`Node ${oldestNode.join('.')} or newer is needed; this is ${process.version}.`)
 }
 
-/** Into this very process, so that signals reach the program. */
+/** Returns the file to import; the program runs in this process, so that signals reach it. */
 async function run([entry = '', ...args]) {
   checkNode()
   if (!/^\w[\w/-]*$/.test(entry)) throw new Error('Usage: node scripts/run.mjs <entry> [arguments]')
   await install()
   await build()
-  await buildConsole() // whatever runs first: a start may find a tree that it cannot write
+  await buildConsole() // whichever program runs: a later start may not be able to write the tree
   const file = join(dist, `${entry}.js`)
   if (!fs.existsSync(file)) throw new Error(`There is no src/${entry}.ts.`)
   process.argv = [process.execPath, file, ...args]

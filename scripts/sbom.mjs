@@ -1,6 +1,6 @@
-// `npm run sbom` writes sbom.cdx.json: every package with its checksum, as CycloneDX, by npm itself
-// from package-lock.json; those for development alone are marked. (npm's --omit=dev would leave out
-// what both need.) No network, and nothing need be installed.
+// `npm run sbom` writes sbom.cdx.json: every package with its checksum, in CycloneDX format. npm
+// makes it from package-lock.json, without network or installed packages, and marks the packages
+// that only development needs. (npm's --omit=dev would also leave out packages that both need.)
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,6 +1,6 @@
-// `npm test`: installs what is missing, then the type check, lint and format, and all tests but the
+// `npm test` installs what is missing, checks types, lint and format, and runs all tests except the
 // long suites (test/run.ts), which `npm run test:long` runs.
-// `npm test -- test/catalogue/product.test.ts` runs that file alone; node's own flags pass.
+// `npm test -- test/catalogue/product.test.ts` runs only that file; Node's own flags are passed on.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ const tests = (given) => ({
 
 let child
 let stopped = false
-// The step under way ends what it started (a database) before it ends itself; then we do.
+// On a signal the current step first ends what it started (a database), then itself; then we end.
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     stopped = true
@@ -35,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   })
 }
 
-/** Every step runs, so that one look shows all that is wrong; node's summary comes last. */
+/** Runs every step even if one fails, so that one run shows all faults; Node's summary is last. */
 async function main(given) {
   checkNode()
   await install()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { crash, type Options, type Result } from './crash/harness.ts'
 
-/** A few in every run of the tests; `npm run test:crash` has more, and other seeds. */
+/** A few cycles in every test run; `npm run test:crash` runs more, with other seeds. */
 const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 6)
 const seed = Number(process.env.REGISTRY_CRASH_SEED ?? Date.now() % 1_000_000)
 

@@ -12,13 +12,13 @@ import { refused } from './support/refused.ts'
 import { adminPassword, type Service, startService } from './support/service.ts'
 
 /**
- * What one caller may do to the others: nobody else is refused, and all are served. How long it
- * takes them is measured by `npm run test:fairness` (test/fairness/), on a machine that is quiet.
+ * However much one caller asks for, nobody else may be refused, and all must be served. How long
+ * the others wait is measured by `npm run test:fairness` (test/fairness/), on a quiet machine.
  */
 const seconds = 2
 
 let service: Service
-/** A second node on the same database, which the greedy one does not call. */
+/** A second node on the same database, which the greedy caller does not use. */
 let other: Service
 let fund: Fund
 let greedy: string
@@ -54,14 +54,14 @@ const deposit = () =>
     amount: 1,
   })
 
-/** The other user's deposits while the greedy one is at it. */
+/** Asserts that the other user's deposits succeed while the greedy caller attacks. */
 async function survives(callers: number, attack: (n: number) => Promise<{ status: number }>) {
   const during = await timesDuring(deposit, () => flood(callers, seconds * 1000, attack))
   assert.equal(during.refused, 0, 'others are refused')
   assert.ok(during.count >= 3)
 }
 
-/** Reads that wait for the table of entities. */
+/** How many reads wait for the table of entities. */
 async function heldPages(): Promise<number> {
   const rows = await rowsOf(
     service.connection,

@@ -56,7 +56,7 @@ describe('Clients who are slow, or hang up', { concurrency: false }, () => {
   })
   after(() => node.stop())
 
-  /** What the process of the node holds open, by its own count. */
+  /** What the node's process holds open: its sockets and files. */
   async function held() {
     const metrics = await (await fetch(`${node.url}/metrics`)).text()
     const gauge = (name: string) =>
@@ -68,7 +68,7 @@ describe('Clients who are slow, or hang up', { concurrency: false }, () => {
     }
   }
 
-  /** As many sockets and files as before, but for a few connections that are kept for later. */
+  /** Asserts that as many sockets and files are open as before, except a few kept connections. */
   const assertNothingHeld = async () => {
     await until('everything to be let go', async () => {
       const now = await held()
@@ -85,7 +85,7 @@ describe('Clients who are slow, or hang up', { concurrency: false }, () => {
     })
   }
 
-  /** A client that sends these bytes and never hangs up by itself. */
+  /** A client that sends these bytes and never closes the connection itself. */
   function send(text: string) {
     const { hostname, port } = new URL(node.url)
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -198,7 +198,7 @@ const canMount = () => {
 const skip =
   !isRoot || process.platform !== 'linux' || !canMount() ? 'needs root, to mount a disk' : false
 
-/** A disk of this size, for as long as the work takes. */
+/** Mounts a disk of this size at a folder while the work runs. */
 async function withDisk(folder: string, size: string, work: () => Promise<void>) {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   const options = ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', folder]
@@ -267,7 +267,7 @@ describe('A full disk', { skip, concurrency: false }, () => {
   })
 })
 
-/** To the last byte. */
+/** Writes a file until the disk is full to the last byte. */
 function fill(file: string) {
   const bytes = Buffer.alloc(2 ** 20)
   try {

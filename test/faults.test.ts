@@ -14,7 +14,7 @@ import { startProxy } from './support/proxy.ts'
 import { refused } from './support/refused.ts'
 import type { Service } from './support/service.ts'
 
-/** A durable database of our own, a network that can fail, and a node behind it. */
+/** These tests use a durable database, a network to it that can fail, and a node of the service. */
 describe('The service, when its database', { concurrency: false }, () => {
   const dataDir = temporaryFolder()
   let server: Awaited<ReturnType<typeof startEmbedded>>
@@ -37,7 +37,7 @@ describe('The service, when its database', { concurrency: false }, () => {
     await server.stop()
   })
 
-  /** Load, a fault, more load: nothing acknowledged is lost, and nothing is left behind. */
+  /** Runs load, a fault, and more load: no acknowledged posting is lost, no resource stays held. */
   async function survives(fault: (load: ReturnType<typeof startLoad>) => Promise<void>) {
     fund = await newFund(service, { accounts: 8 })
     const load = startLoad(service.admin, fund)
@@ -50,7 +50,7 @@ describe('The service, when its database', { concurrency: false }, () => {
     await assertNothingHeld()
   }
 
-  /** No transaction is left open, and no more connections than the pools may have. */
+  /** Asserts that no transaction is open, and no more connections than the pools may have. */
   async function assertNothingHeld() {
     await until('the connections to be free', async () => {
       const rows = await rowsOf(
@@ -167,7 +167,7 @@ describe('The service, when its database', { concurrency: false }, () => {
   })
 })
 
-/** Those of these answers that have come, once they are as many. */
+/** Waits until so many of the answers have come, and returns them. */
 async function someOf(answers: Promise<Reply>[], count: number): Promise<Reply[] | undefined> {
   const seen = await Promise.all(answers.map((answer) => Promise.race([answer, undefined])))
   const come = seen.filter((one) => one !== undefined)

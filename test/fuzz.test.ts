@@ -30,9 +30,9 @@ import { walks } from './support/walks.ts'
 import { namesIn, newWorld, type World } from './support/world.ts'
 
 /**
- * Every operation gets requests made from its own entry in the OpenAPI document: right, nearly
- * right and hostile. Whatever it is, the answer is one that the document knows, and never a fault
- * of ours. A failure prints the smallest request that fails, and the seed that makes it again.
+ * Every operation gets valid, nearly valid and hostile requests, made from its own entry in the
+ * OpenAPI document. The answer must always be one that the document lists, and never a fault of
+ * ours. A failure prints the smallest request that fails, and the seed that repeats it.
  */
 const runs = Number(process.env.FUZZ_RUNS ?? 5_000 * walks)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
@@ -61,7 +61,7 @@ after(async () => {
   await service.stop()
 })
 
-/** Two products, and of each what only a worker or a few steps can make. */
+/** Makes two products, each with records that only a worker or several steps can make. */
 async function seedWorlds(folder: Record<string, string>) {
   const stopWorker = await workFor(service, folder)
   const stopImports = await importFor(service, folder)
@@ -86,7 +86,7 @@ async function seedWorlds(folder: Record<string, string>) {
 
 const told = new Map<string, (string | number)[]>()
 const mostTold = 200
-/** The names of each world: they belong together. */
+/** The ids and names of each world, whose records belong together. */
 const own: Map<string, string | number>[] = []
 let made = 0
 
@@ -99,7 +99,7 @@ function learn(value: unknown): void {
   }
 }
 
-/** fromAccountID, AccountID.in and bizEventIDs are about accountID and bizEventID. */
+/** Finds a value by field name: fromAccountID and AccountID.in get the values of accountID. */
 const recall: Recall = (field, choice) => {
   const [name = ''] = field.toLowerCase().split('.')
   if (choice === undefined) return `new ${++made}`
@@ -151,7 +151,7 @@ function askerOf({ path, method }: Served, who: number) {
 }
 
 let sent = 0
-/** Requests by their ids: those that were accepted, and those that were not. */
+/** The operations of accepted and of refused requests, by request id. */
 const accepted = new Map<string, string>()
 const refused = new Map<string, string>()
 
@@ -206,7 +206,7 @@ const shown = ({ name }: Served, { path, headers, body }: Sent, { status, text }
   return `${asked}\n=> ${status} ${text.slice(0, 2000)}`
 }
 
-/** Done, or taken on. */
+/** Whether a request was done, or accepted for later. */
 const isDone = (status: number) => status === 200 || status === 202
 
 function remember({ name }: Served, { headers }: Sent, answer: Answer) {
@@ -218,7 +218,7 @@ function remember({ name }: Served, { headers }: Sent, answer: Answer) {
     learn(JSON.parse(text).data)
 }
 
-/** Operations that hash passwords take their time. */
+/** The share of requests for an operation; those that hash passwords are slow and get fewer. */
 const shareOf = ({ path, method }: Served) => (/^\/User/.test(path) && method !== 'GET' ? 0.25 : 1)
 
 /** Runs the same number of requests for every operation, `lanes` at a time, in rounds. */
@@ -244,13 +244,13 @@ async function storm(): Promise<string[]> {
   return failures
 }
 
-/** What waits is not done: rules hold for as long as they are tried themselves. */
+/** Ends all approval rules once they have been tested, since writes that they hold are not done. */
 const letPass = () => rowsOf(service.connection, 'update approval_rule set is_active = false')
 
-/** Failures to sign in are kept and audited, though the caller is refused. */
+/** Operations that write although they refuse: failures to sign in are recorded and audited. */
 const isKept = (name: string) =>
   /^(POST|PUT|DELETE) \/User\/(Login|RefreshToken|Password|SecondFactor.*)$/.test(name)
-/** An upload is noted before it is stored; the collector takes what nothing refers to. */
+/** A table that refused uploads change, too: files are noted before they are stored. */
 const claims = 'public.stored_file'
 const isWrite = (name: string) => !/^GET |Preview$/.test(name)
 

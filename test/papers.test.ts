@@ -103,7 +103,7 @@ describe('The message of a commit', () => {
 type Clone = { folder: string; run: (file: string, ...args: string[]) => Ran }
 type Ran = { status: number | null; text: string }
 
-/** A clone to be thrown away, on main, with the packages of this one. */
+/** A temporary clone, on main, which uses the installed packages of this one. */
 function clone(): Clone {
   const folder = join(temporaryFolder(), 'clone')
   const env = { ...process.env, ...identity }

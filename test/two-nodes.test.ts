@@ -10,7 +10,7 @@ import { freshDatabase } from './support/database.ts'
 import { type Node, startNode } from './support/node.ts'
 import { temporaryFolder, until } from './support/process.ts'
 
-/** Both keep their files in one place, as on a shared volume. */
+/** Both nodes keep their files in one folder, as on a shared volume. */
 const dataDir = temporaryFolder()
 let connection: pg.ClientConfig
 let nodes: Node[]
@@ -29,15 +29,15 @@ after(() => Promise.all(nodes.map((node) => node.stop())))
 
 const random = randomFrom(Date.now())
 
-/** What a client got instead of an answer it can use, and at whose hands. */
+/** A request that got no usable answer, and the node that it was sent to. */
 type Failure = { node: Node; id: string; status: number | undefined; code: string | undefined }
 
-/** The nodes that requests go to: those in rotation when each is sent. */
+/** Returns the nodes that are in rotation, of which a request goes to one. */
 type Rotation = () => Node[]
 
 /**
- * Clients that write for as long as they are let. Who fails asks again under the same key, at a
- * node that is left; until then it may look what became of the first attempt.
+ * Starts clients that write until they are stopped. A client whose request fails repeats it under
+ * the same key, at a remaining node; before that, `onFailure` can see what the attempt has done.
  */
 function startLoad(rotation: Rotation, onFailure: (failure: Failure, one: Sent) => unknown) {
   let stopped = false
@@ -89,7 +89,7 @@ async function assertComplete() {
   assert.deepEqual({ lost, doubled, unwanted, troubles }, none)
 }
 
-/** The nodes that say they are well, asked all the time, as a load balancer asks. */
+/** Asks all nodes for their health again and again, as a load balancer does; keeps the healthy. */
 function startBalancer() {
   let [well, stopped] = [[...nodes], false]
   const isWell = async ({ anyone }: Node) =>

@@ -13,16 +13,16 @@ import { type Call, load, median } from '../load.ts'
 import type { Service } from '../service.ts'
 
 /**
- * `npm run bench:citus -- --rounds 5`: the same register on one server and on a coordinator with
- * two workers, of the same PostgreSQL on this machine, asked in turns: how many answers a second,
- * and how much of the processors each took.
+ * `npm run bench:citus -- --rounds 5` compares the same register on one server and on a coordinator
+ * with two workers, all with the same PostgreSQL on this machine. It loads both in turns and prints
+ * the answers a second and the processor time of each answer.
  */
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
     entities: { type: 'string', default: '2000' },
-    /** Records to a page: 1000 is the most that a page has, 100 what one gets who names no size. */
+    /** Records on a page: 1000 is the most that a page can have, 100 the default. */
     page: { type: 'string', default: '1000' },
     only: { type: 'string', default: '' },
   },
@@ -115,7 +115,7 @@ for (const { process } of [spread, one]) process.signal('SIGTERM')
 await citus.stop()
 process.exit(0)
 
-/** By any of the words given. */
+/** Whether the name of the work contains one of the words given with `--only`. */
 function isWanted({ name }: Work): boolean {
   return values.only.split(',').some((word) => name.includes(word))
 }
@@ -129,7 +129,7 @@ async function subjectOf({ connection }: CitusServer, servers: CitusServer[]) {
   return { service, process, servers }
 }
 
-/** The median of several turns of both, after one that does not count. */
+/** The medians of several turns of both subjects; the first turn of each does not count. */
 async function inTurns(call: Call) {
   const turns: Record<'one' | 'spread', Turn[]> = { one: [], spread: [] }
   for (let round = 0; round <= Number(values.rounds); round++) {
@@ -157,18 +157,18 @@ function middle(turns: readonly Turn[]): Turn {
   return { rate: median(turns.map(({ rate }) => rate)), ms: median(turns.map(({ ms }) => ms)) }
 }
 
-/** Milliseconds of the processors that the service and all its servers have used so far. */
+/** The milliseconds of processor time that the service and all its servers have used so far. */
 function used(pid: number, servers: readonly CitusServer[]): number {
   const first = servers.map(({ pids }) => pids()[0]!)
   const others = servers.flatMap(({ pids }) => pids().slice(1))
-  // Who has ended meanwhile counts with whoever started them.
+  // The first process of a server counts its ended children, too: places 13 and 14 are theirs.
   return [
     ...first.map((one) => ticks(one, [11, 12, 13, 14])),
     ...[pid, ...others].map((one) => ticks(one, [11, 12])),
   ].reduce((sum, n) => sum + 10 * n, 0)
 }
 
-/** Figures of a process in hundredths of a second, by their places behind its name. */
+/** Sums fields of /proc/PID/stat, in hundredths of a second, by their places after the name. */
 function ticks(pid: number, places: readonly number[]): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '')

@@ -1,28 +1,29 @@
 /**
- * How many servers a register of a size takes: arithmetic on what single operations cost here.
- * Nothing in it is a measurement of more than one machine; docs/SCALING.md says which figures are.
+ * Estimates how many servers a register of a size needs, from the measured cost of single
+ * operations. Nothing here was measured on more than one machine; docs/SCALING.md says which
+ * figures are measured.
  */
 
-/** Seconds of one core that an operation takes, of the service and of its database together. */
+/** The seconds of one core that an operation takes, in the service and its database together. */
 export type Costs = {
   posting: number
   postingInArray: number
   entityRead: number
   entityWrite: number
-  /** Of a distribution, for each account: declared, paid, reinvested. */
+  /** The cost of a distribution for each account: declared, paid and reinvested. */
   distribution: number
 }
 
-/** What a year of one account is. Change these first: a register is not like another. */
+/** What happens to one account in a year. Change these figures first: registers differ in them. */
 export type Habits = {
   postings: number
   postingsInArrays: number
   reads: number
   entityWrites: number
   distributions: number
-  /** The busiest hour against an even one. */
+  /** How many times busier the busiest hour is than an average hour. */
   peak: number
-  /** All distributions of a day must be through by then. */
+  /** The hours in which all distributions of a day must be finished. */
   distributionHours: number
 }
 
@@ -36,10 +37,13 @@ const habits: Habits = {
   distributionHours: 2,
 }
 
-/** Of a server: half of its cores are kept free for peaks, upkeep and a lost neighbour. */
+/** A server: half of its cores stay free for peaks, maintenance and the load of a lost server. */
 const server = { cores: 16, usable: 0.5, diskBytes: 4e12 }
 
-/** Measured on filled tables, with their indexes; of an audit record and of an event assumed. */
+/**
+ * Bytes of a row with its index entries, measured on filled tables. `record` is an audit record or
+ * an event, and assumed.
+ */
 const bytes = {
   transaction: 371,
   holding: 275,
@@ -48,28 +52,28 @@ const bytes = {
   record: 600,
 }
 
-/** What the way over a coordinator costs, against one server: from trials on one machine. */
+/** The cost of operations through a Citus coordinator, relative to one server: from trials here. */
 const citus = { posting: 1 / 0.75, array: 1 / 1.2, stage: 1 / 0.6, entityWrite: 10 }
 
 export type Need = {
   accounts: number
-  /** Cores, at the busiest. */
+  /** The cores that writes, reads and stages keep busy in the busiest hour. */
   write: number
   read: number
   stage: number
   nodes: number
   standbys: number
   workers: number
-  /** One distribution, were they all of one product: its stages are one after another. */
+  /** The hours of a distribution if all accounts are of one product: its stages run in sequence. */
   hours: number
-  /** Bytes of the ledger after ten years, and of what is copied to every server. */
+  /** Bytes after ten years of the ledger, and of the tables that are copied to every server. */
   ledger: number
   identity: number
   wall: string
 }
 
 const year = 365.25 * 24 * 3600
-/** The service itself is about two fifths of what an operation costs; the database the rest. */
+/** The share of the service itself in the cost of an operation; the rest is the database. */
 const ofService = 0.4
 
 export function need(accounts: number, costs: Costs, habit: Habits = habits): Need {
@@ -109,7 +113,7 @@ export function need(accounts: number, costs: Costs, habit: Habits = habits): Ne
 
 type Wall = { entities: number; usable: number; identity: number; isOne: boolean }
 
-/** What would be in the way next. */
+/** The next limit that a growing register would meet. */
 function wallOf({ entities, usable, identity, isOne }: Wall): string {
   if (isOne) return 'one product whose postings fill a server'
   if (entities > usable) return 'writes of investors, which every server gets'

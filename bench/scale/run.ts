@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Costs, need } from './model.ts'
 
-/** `npm run bench:scale`: servers for 1, 10 and 100 million accounts, from the measured figures. */
+/** `npm run bench:scale` estimates the servers for 1, 10 and 100 million accounts from results. */
 type Line = { number: string; subject: number; against: number }
 type Run = { size: string; results: Line[] }
 

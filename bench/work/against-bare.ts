@@ -8,12 +8,12 @@ import { entityCall } from './reads.ts'
 
 type Row = { number: string; work: string; call: Call; connections: number; least: number }
 
-/** The same load on the service and on the bare server, in turns. */
+/** Puts the same load on the service and on the bare server, in turns. */
 async function row(bench: Bench, bare: Service, { call, connections, least, ...what }: Row) {
   const { service, size, rounds } = bench
   const perSecond = (of: Service, seconds: number) =>
     (call.times ?? 1) * load(of, call, options(size.entities, connections, seconds)).perSecond
-  // By many connections: a few would take long to have the code compiled.
+  // Many connections, so that the code is soon called often enough to be compiled.
   for (const each of [service, bare])
     load(each, call, options(size.entities, call.times ? 4 : 64, size.warmSeconds))
   const used: { ours: Used[]; bare: Used[] } = { ours: [], bare: [] }

@@ -3,7 +3,7 @@ import { median } from '../load.ts'
 import { atMost, call, result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 
-/** What each stage writes, by table: new rows, and those it writes anew. */
+/** The rows that each stage inserts or updates: a condition for each table. */
 const written: Record<string, Record<string, string>> = {
   Declare: { entitlement: 'corporate_action_id = $1' },
   Payment: {
@@ -27,9 +27,9 @@ const written: Record<string, Record<string, string>> = {
 }
 
 /**
- * A distribution on class 1, which everybody holds, reinvested in class 2, against plain
- * INSERT … SELECTs of the rows that each stage left, into tables with the same columns and indexes.
- * A small one is over in a blink, so that one alone tells little.
+ * A distribution on class 1, which every account holds, reinvested in class 2. The baseline is a
+ * plain INSERT … SELECT of the rows that each stage wrote, into tables with the same columns and
+ * indexes. On the small register it runs several times, because one run is too short to tell much.
  */
 export const distributionStages: Workload = async ({ service, size, rounds }) => {
   const client = new pg.Client(service.connection)
@@ -57,10 +57,10 @@ export const distributionStages: Workload = async ({ service, size, rounds }) =>
 
 type Stage = { stage: string; milliseconds: number; plain: number; rows: number }
 
-/** Every round declares one more of the same record date. */
+/** Each round declares another distribution with the same record date, which must be confirmed. */
 const second: Record<string, object> = { Declare: { confirmSecond: true } }
 
-/** One distribution from its creation to its end. */
+/** Runs one distribution from its creation to its last stage. */
 async function stagesOfOne(service: Service, client: pg.Client): Promise<Stage[]> {
   const post = (path: string, body: object) =>
     call(service, 'POST', `/Distribution${path}`, JSON.stringify(body))
@@ -92,7 +92,7 @@ async function stagesOfOne(service: Service, client: pg.Client): Promise<Stage[]
   return stages
 }
 
-/** Above 20,000 accounts a stage goes on as a job after its answer. */
+/** Waits until a stage has ended: with more than 20,000 accounts it is a job that runs on. */
 export async function finished(service: Service, corporateActionID: number) {
   for (;;) {
     const path = `/Distribution?ProductID=1&CorporateActionID=${corporateActionID}`

@@ -5,13 +5,13 @@ import { plainPosting } from './postings.ts'
 const rounds = 9
 const [clients, seconds] = [8, 2]
 
-/** As the service does it: the audit record of a posting is its event, too. */
+/** Marks the audit record of the posting as its event, as the service does. */
 const asEvent = (posting: string) =>
   posting
     .replace('insert into audit (', 'insert into audit (is_event, ')
     .replace("values (1, 'bench', 'POST", "values (true, 1, 'bench', 'POST")
 
-/** What the event of a posting costs: rows by a transaction each, with it and without. */
+/** The cost of a posting's event: one database transaction per posting, with and without it. */
 export const events: Workload = async ({ service, size }: Bench) => {
   const plain = plainPosting(size.entities)
   const told = asEvent(plain)
@@ -19,7 +19,7 @@ export const events: Workload = async ({ service, size }: Bench) => {
   const perSecond = (script: string) => pgbench(service.connection, script, clients, seconds)
   const pairs: { subject: number; against: number }[] = []
   for (let round = 0; round < rounds; round++) {
-    // Whichever comes second finds what the first has left behind: they take turns in it.
+    // Whichever runs second meets what the first left behind, so they take turns in being first.
     const first = round % 2 === 0
     const one = perSecond(first ? told : plain)
     const other = perSecond(first ? plain : told)
@@ -39,7 +39,7 @@ export const events: Workload = async ({ service, size }: Bench) => {
   ]
 }
 
-/** The pair whose ratio is the median: noise of the machine meets both of a pair. */
+/** The pair whose ratio is the median: noise of the machine affects both figures of a pair. */
 function middleOf(pairs: { subject: number; against: number }[]) {
   const ratio = median(pairs.map(({ subject, against }) => subject / against))
   return pairs.find(({ subject, against }) => subject / against === ratio)!

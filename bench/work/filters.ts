@@ -12,7 +12,7 @@ type Schema = {
 }
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
 
-/** What to ask for, by the name of the parameter: somebody in the middle of the register. */
+/** The values to filter by, by the parameter's name: a record in the middle of the register. */
 const values = (entities: number): [RegExp, string][] => {
   const middle = String(entities / 2 + 1)
   return [
@@ -41,22 +41,22 @@ const values = (entities: number): [RegExp, string][] => {
   ]
 }
 
-/** Parameters that are not filters, and paths that hand out no records of the register. */
+/** Parameters that are not filters. The pattern in `isList` has the paths that list no records. */
 const isPage = (name: string) =>
   /^(Page|Cursor$|Order$|IncludeTotal$|Raw$|ShowClosing$|After$|Wait$)/.test(name)
 const isList = (path: string) =>
   !/^\/(Common|User|Document$|metrics|docs|openapi|.*\/(File|Status))/i.test(path)
 
-/** Tables of which a whole walk would be felt. */
+/** A table with more rows than this is large: reading all of it takes noticeable time. */
 const largeRows = 50_000
-/** Rows asked for in a page, and how many a list may read of a large table for each of them. */
+/** The rows of a page, and how many rows of a large table a list may read for each of them. */
 const pageSize = 1000
 const mostPerRow = 10
 
 /**
- * Every filter of every list read, one by one. PostgreSQL counts by table what it has read, by
- * sequential scans and from indexes, with what its filters then threw away: a walk of a whole
- * index shows there as much as one of the table.
+ * Reads every list with each of its filters, one at a time. PostgreSQL counts for each table the
+ * rows that it read by sequential scans and through indexes, including those that a filter then
+ * discarded. So a walk through a whole index shows as much as a walk through the table.
  */
 export const filteredLists: Workload = async ({ service, size }) => {
   const questions = await questionsOf(service, size.entities)
@@ -101,8 +101,8 @@ function rowOf(times: Time[], wasteful: string[]): Result {
 }
 
 /**
- * S7: every filter of every list that has pages against the same list without it, each the best of
- * three; the one that is furthest above its list counts. Values are in the middle of the register.
+ * S7: every filter of every paged list against the same list without the filter, each the best of
+ * three reads. The filter whose page is slowest relative to its list counts.
  */
 export const filteredPages: Workload = async ({ service, size }) => {
   const best = async (path: string) => {
@@ -134,7 +134,7 @@ export const filteredPages: Workload = async ({ service, size }) => {
   return [result(what, { subject: slowest.ms, against: slowest.plain }, atMost(3))]
 }
 
-/** The questions of each list, by its path; not of one that must be asked for something. */
+/** The path and filtered queries of each list; lists that require a filter are left out. */
 async function questionsOf(service: Service, entities: number): Promise<[string, string[]][]> {
   const answer = await ask(`${service.url}/openapi.json`)
   const { paths } = (await answer.json()) as Document
@@ -154,7 +154,7 @@ async function questionsOf(service: Service, entities: number): Promise<[string,
 const answersAlone = async ({ url, token }: Service, path: string) =>
   (await ask(url + path, { headers: { Version: '2.0', Authorization: token } })).ok
 
-/** External ids and codes are looked up in a product, where the operation takes one. */
+/** A filtered query; it names the product where it can, which external ids and codes need. */
 function question(
   path: string,
   parameter: Parameter,
@@ -180,7 +180,7 @@ function answerTo({ name, schema }: Parameter, known: [RegExp, string][]): strin
 
 type Read = { table: string; rows: number }
 
-/** The rows of large tables that were read while something was done. */
+/** How many rows of each large table were read while `work` ran. */
 async function readDuring(client: pg.Client, work: () => Promise<void>): Promise<Read[]> {
   const before = await readSoFar(client)
   await work()

@@ -15,7 +15,7 @@ const calls = {
   'GET /BizTransaction by id': { method: 'GET', path: '/BizTransaction?BizTransactionID={n}' },
 }
 
-/** A hundred times as many rows, and the same call takes as long. */
+/** A call on a large register against the same call on the small one: it should take as long. */
 export const flatInSize: Workload = async ({ service, size, rounds, small }) => {
   const little = await small()
   try {

@@ -6,12 +6,12 @@ import { arrayCall } from './postings.ts'
 
 const rows = 50_000
 const investors = 5_000
-/** Shares no factor with a register's size: no account is in two steps that follow each other. */
+/** Shares no factor with a register's size: consecutive steps of an import share no account. */
 const stride = 7919
 
 let made = 0
 
-/** Deposits all over the register, as the arrays have them. */
+/** A file of deposits into accounts all over the register, like those of `arrayCall`. */
 function deposits({ size: { entities } }: Bench): string {
   const start = ++made * rows
   const lines = Array.from({ length: rows }, (_, i) => {
@@ -21,7 +21,7 @@ function deposits({ size: { entities } }: Bench): string {
   return `# ${made}\noperation,accountID,investmentID,transactionDate,amount\n${lines.join('\n')}\n`
 }
 
-/** Investors with a person, an account and an e-mail address each. */
+/** A file of new investors, each with a person, an account and an e-mail address. */
 function newInvestors(): string {
   const from = ++made * investors + Date.now() * 1000
   const columns = [
@@ -48,7 +48,7 @@ const investorCall = {
 
 type File = { type: 'Transactions' | 'Investors'; count: number; text: string }
 
-/** Rows a second, from the call that brings the file to its end. */
+/** Imports a file; returns the rows a second, from the upload to the end of the import. */
 async function importOf({ service }: Bench, mode: string, { type, count, text }: File) {
   const content = Buffer.from(text).toString('base64')
   const body = JSON.stringify({ type, mode, fileName: `${made}.csv`, content })
@@ -70,7 +70,7 @@ const importFile = (bench: Bench, mode: 'atomic' | 'continue') =>
 const told = ({ node, database }: Used) =>
   `${node.toFixed(0)} µs of Node, ${database.toFixed(0)} of PostgreSQL`
 
-/** A file of transactions, committed step by step and all at once, against arrays over HTTP. */
+/** Imports of a file of transactions, in both modes, against arrays of postings over HTTP. */
 export const imports: Workload = async (bench) => {
   const { service, size, rounds } = bench
   const seconds = 4
@@ -113,7 +113,7 @@ export const imports: Workload = async (bench) => {
   ]
 }
 
-/** A file of investors against arrays of them over HTTP. */
+/** The import of a file of investors against arrays of investors over HTTP. */
 export const importedInvestors: Workload = async (bench) => {
   const { service, size, rounds } = bench
   const options = { size: size.entities, seconds: 4, connections: 4 }

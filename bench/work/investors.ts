@@ -5,7 +5,7 @@ const person = '{"externalPersonId":"B{u}","firstName":"Ann","lastName":"Smith"}
 const entity = `{"name":"Bench {u}","externalBizEntityId":"B{u}","bizEntityTypeID":1,
   "bizEntityStatusID":1,"accounts":[{"productID":1}],"bizEntityParties":[{"person":${person}}]}`
 
-/** The same records in arrays of 1000, one array at a time, and one per request. */
+/** Posts records in arrays of 1000, one array at a time, against one record per request. */
 const bulk =
   (number: string, path: string, body: string): Workload =>
   async ({ service, size, rounds }) => {

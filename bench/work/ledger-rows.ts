@@ -21,7 +21,7 @@ async function asking<T>({ connection }: Service, use: (client: pg.Client) => Pr
   return use(client).finally(() => client.end())
 }
 
-/** Fifteen products beside the first, with accounts that have been posted to. */
+/** Fifteen more products, each with accounts that have their ledger rows and an empty holding. */
 const moreProducts = (accounts: number) => `
   with products as (
     insert into product (external_product_id, name, currency_id, is_active)
@@ -57,7 +57,7 @@ const places = `
     select *, row_number() over (partition by product_id order by account_id) as n from holding
     where product_id > 1 or investment_id = 1) h`
 
-/** S9: an array over sixteen products against one of as many accounts of one. */
+/** S9: an array over sixteen products against an array over as many accounts of one product. */
 export const manyProducts: Workload = async ({ service, rounds }) => {
   const [spread, alone] = await asking(service, async (client) => {
     await client.query('set session_replication_role = replica')
@@ -90,7 +90,7 @@ export const manyProducts: Workload = async ({ service, rounds }) => {
   return [result(what, figures, atLeast(0.9))]
 }
 
-/** A long history of one holding: as many deposits as days and hours allow, and their totals. */
+/** A history of one holding with many deposits, spread evenly over 2000 days, and its totals. */
 const history = (account: number, rows: number) => `
   insert into biz_transaction (product_id, biz_transaction_type_id, account_id, investment_id,
     transaction_date, investment_price, amount, quantity, closing_quantity, closing_amount,
@@ -104,7 +104,7 @@ const history = (account: number, rows: number) => `
   update ledger_account set last_date = '2026-07-01' where account_id = ${account};
   analyze biz_transaction`
 
-/** S10: a posting before everything else in a long account; what it takes and what it logs. */
+/** S10: the time and the WAL bytes of a posting dated before a long history of its account. */
 export const backDated: Workload = async (bench) => {
   const long = bench.size.name === 'large' ? [20_000, 1_000_000] : [20_000]
   const results: Result[] = []
@@ -115,7 +115,7 @@ export const backDated: Workload = async (bench) => {
 type Posted = { milliseconds: number; kilobytes: number }
 
 async function backDatedOne({ service, size }: Bench, place: number, rows: number) {
-  const accountID = size.entities - place // whose own holdings are of other classes
+  const accountID = size.entities - place // its holdings so far are of other classes
   const [most, kilobytes] = [rows > 20_000 ? 2000 : 50, 100]
   return asking(service, async (client): Promise<Result> => {
     await client.query(history(accountID, rows))
@@ -131,7 +131,7 @@ async function backDatedOne({ service, size }: Bench, place: number, rows: numbe
       ])
       return { milliseconds, kilobytes: Number(written[0].bytes) / 1000 }
     }
-    // The first after a checkpoint logs whole pages, and the first of a kind is planned.
+    // The first posting after a checkpoint logs whole pages, and the first of a kind is planned.
     await client.query('checkpoint')
     for (const warm of [day, '2020-06-04', day]) await post(warm)
     const [before, at]: [Posted[], Posted[]] = [[], []]
@@ -139,7 +139,7 @@ async function backDatedOne({ service, size }: Bench, place: number, rows: numbe
       before.push(await post(earlier))
       at.push(await post(day))
     }
-    // What autovacuum logs meanwhile is in it: so the median of this, too.
+    // The figure includes what autovacuum logs meanwhile, hence the median here, too.
     const logged = Math.round(median(before.map(({ kilobytes }) => kilobytes)))
     const [subject, against] = [before, at].map((posted) =>
       median(posted.map(({ milliseconds }) => milliseconds)),
@@ -159,7 +159,7 @@ async function backDatedOne({ service, size }: Bench, place: number, rows: numbe
   })
 }
 
-/** S11: right after a start, and after a rest, against the same process when it is warm. */
+/** S11: a process right after its start, and after a rest, against the same process when warm. */
 export const cold: Workload = async ({ service, size }) => {
   const { service: fresh, stop } = await service.another()
   try {
@@ -177,7 +177,7 @@ export const cold: Workload = async ({ service, size }) => {
     await calls()
     const usual = median(await calls())
     await new Promise((resolve) => setTimeout(resolve, restSeconds * 1000))
-    await calls(service, '/') // who asks has rested as well, which is not the service's doing
+    await calls(service, '/') // our own client has rested, too, and must not slow the reads
     const rested = Math.max(...(await calls()).slice(0, 3))
     const what = { unit: 'a second', baseline: 'the same process when warm' }
     return [
@@ -202,10 +202,10 @@ export const cold: Workload = async ({ service, size }) => {
   }
 }
 
-/** More than the pools leave an idle connection open. */
+/** Longer than the pools keep an idle connection open. */
 const restSeconds = 70
 
-/** S12: what a posting leaves on disk in all tables and indexes. */
+/** S12: the bytes that a posting leaves on disk, in all tables and indexes. */
 export const disk: Workload = async ({ service, size }) => {
   const keyed = { ...depositCall, headers: { 'Idempotency-Key': 'bench-{u}' } }
   const bytesEach = async (of: typeof depositCall) =>
@@ -217,7 +217,7 @@ export const disk: Workload = async ({ service, size }) => {
             (select count(*) from biz_transaction) as count`)
         return { bytes: Number(rows[0].bytes), count: Number(rows[0].count) }
       }
-      // First what a young register has more of than one that has run: free room in its pages.
+      // First use up the free space in pages, of which a new register has more than an older one.
       load(service, of, { size: size.entities, seconds: size.warmSeconds })
       const before = await now()
       load(service, of, { size: size.entities, seconds: 12 })

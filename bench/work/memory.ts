@@ -3,7 +3,7 @@ import type { Service } from '../service.ts'
 
 const limit = 150
 
-/** The most memory the server ever held in this run, against what it held before the first call. */
+/** The peak memory of the service in this run, against what it held before the first workload. */
 export const memory: Workload = async ({ service, idle, size }) => {
   await everyPaymentDetail(service)
   await largestReport(service)
@@ -24,7 +24,7 @@ export const memory: Workload = async ({ service, idle, size }) => {
   return [row]
 }
 
-/** Read to its end without being kept, as a client would that writes it to a file. */
+/** Reads all payment details without keeping them, like a client that writes them to a file. */
 async function everyPaymentDetail(service: Service) {
   const answer = await ask(`${service.url}/PaymentDetail`, {
     headers: { Version: '2.0', Authorization: service.token },
@@ -33,7 +33,7 @@ async function everyPaymentDetail(service: Service) {
   for await (const _chunk of answer.body!);
 }
 
-/** Everybody who holds class 1, as CSV. */
+/** Makes the report of everybody who holds class 1, as CSV. */
 async function largestReport(service: Service) {
   const wanted = { reportTypeID: 1, productID: 1, format: 'csv' }
   const { data } = await call(service, 'POST', '/Report', JSON.stringify(wanted))

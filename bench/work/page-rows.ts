@@ -3,7 +3,7 @@ import { load, psql } from '../load.ts'
 import { atLeast, atMost, inTurns, result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 
-/** Of calls one after the other, in milliseconds. */
+/** The median milliseconds of a read over one connection. */
 const oneByOne = (service: Service, path: string) =>
   load(service, { method: 'GET', path }, { size: 1, connections: 1, seconds: 2 }).p50
 
@@ -38,11 +38,11 @@ const pageAgainst = ({ path, minimal, ...what }: Page): Workload => {
   }
 }
 
-/** The cursor that a list in ascending order gives with the record of this id. */
+/** The cursor that a list in ascending order returns with a page that ends with this id. */
 const cursorBehind = (key: string, id: number) =>
   Buffer.from(JSON.stringify({ key: [key], after: [id], order: 'asc' })).toString('base64url')
 
-/** By a cursor, as the minimal SQL has it: by its number a page passes over those before it. */
+/** Read by a cursor, like the minimal SQL: a page by number passes over all rows before it. */
 export const minimalEntityPage = pageAgainst({
   number: 'S6a',
   work: 'a page of 1000 entities',
@@ -56,7 +56,7 @@ export const minimalHoldingPage = pageAgainst({
   minimal: minimalHoldings,
 })
 
-/** S8: as a walk to the end has it; the cursor is that of the page before. */
+/** S8: a page near the end, by the cursor of the page before it, as in a walk through the list. */
 export const deepPage: Workload = async ({ service, size, rounds }) => {
   const last = size.entities * size.transactionsPerEntity
   const pageSize = last / 10_000

@@ -1,7 +1,7 @@
 import { load, median, pgbench } from '../load.ts'
 import { atLeast, type Bench, inTurns, result, type Workload } from '../measure.ts'
 
-/** The rows of one deposit, written by a transaction of its own: what a plain server would do. */
+/** The rows of one deposit in one database transaction, as a plain server would write them. */
 export const plainPosting = (entities: number) => `
 \\set account random(1, ${entities})
 \\set investment random(1, 12)
@@ -30,7 +30,7 @@ insert into audit (user_id, username, operation, resource, resource_id, product_
 commit;
 `
 
-/** The best of several client counts: the baseline gets the one that suits it. */
+/** The best rate of several client counts: the baseline gets the count that suits it. */
 const bestOfPlain = ({ service, size }: Bench) =>
   Math.max(
     ...[4, 8, 16].map((clients) =>
@@ -44,14 +44,14 @@ export const depositCall = {
   body: '{"accountID":{n},"investmentID":{i},"transactionDate":"2026-11-01","amount":110}',
 }
 
-/** Accounts all over the register, as at random, but no account in two arrays at a time. */
+/** Accounts all over the register, as if at random, but never the same in two arrays at a time. */
 export const arrayCall = {
   ...depositCall,
   body: depositCall.body.replace('{n}', '{w}'),
   times: 1000,
 }
 
-/** One by one and in arrays, both in turns with the same baseline. */
+/** Deposits one by one and in arrays, both in turns with the same baseline. */
 export const deposits: Workload = async (bench) => {
   const { service, size, rounds } = bench
   const single = (seconds: number) =>

@@ -34,7 +34,7 @@ export const entityRead: Workload = async ({ service, size, rounds }) => {
   ]
 }
 
-/** Of calls one after the other, in milliseconds, by a client that does not read what it gets. */
+/** The median milliseconds of a read over one connection, by a client that discards the answer. */
 const oneByOne = (service: Service, path: string) =>
   load(service, { method: 'GET', path }, { size: 1, connections: 1, seconds: 1 }).p50
 
@@ -63,7 +63,7 @@ export const entityPages: Workload = async ({ service, rounds }) => {
 
 type Pages = { number: string; work: string; baseline: string; most: number }
 
-/** One page against another of the same service. */
+/** The time of one page against that of another page of the same service. */
 const pageAgainst =
   (path: string, plain: string, { most, ...what }: Pages): Workload =>
   async ({ service, rounds }) => [
@@ -92,6 +92,6 @@ export const closingFigures = pageAgainst(`${transactions}&ShowClosing=true`, tr
   number: '6',
   work: 'GET /BizTransaction, a page of 1000, ShowClosing=true',
   baseline: 'the same with false',
-  // Closings of a long history are shifted as they are read, by its marks.
+  // Each read looks for marks, which shift the closing figures of a long history (0130).
   most: 1.5,
 })

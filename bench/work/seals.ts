@@ -5,13 +5,13 @@ import { atLeast, type Bench, result, type Workload } from '../measure.ts'
 import { type Used, using } from '../processor.ts'
 import { depositCall } from './postings.ts'
 
-/** The lock of the one who seals (src/access/audit/seal.ts): whoever holds it, nobody seals. */
+/** The advisory lock for sealing (src/access/audit/seal.ts): while we hold it, nobody seals. */
 const turn = 7_215_002
 const [pairs, seconds] = [5, 5]
 
 type Measured = { perSecond: number; used: Used }
 
-/** What it costs to seal the audit trail while it grows: postings with it, and while it waits. */
+/** The cost of sealing the audit trail while it grows: postings with sealing, and without. */
 export const seals: Workload = async (bench: Bench) => {
   const client = new pg.Client(bench.service.connection)
   await client.connect()
@@ -21,7 +21,7 @@ export const seals: Workload = async (bench: Bench) => {
     const unsealed: Measured[] = []
     for (let pair = 0; pair < pairs; pair++) {
       unsealed.push(await held(client, () => deposits(bench)))
-      await allSealed(client) // what was left meanwhile is not this turn's to pay for
+      await allSealed(client) // the next measurement must not pay for sealing these postings
       sealed.push(await deposits(bench))
       await allSealed(client)
     }
@@ -64,7 +64,7 @@ async function held<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   return work().finally(() => client.query('select pg_advisory_unlock($1)', [turn]))
 }
 
-/** Waits until what there is has its seal. */
+/** Waits until every audit record is sealed. */
 async function allSealed(client: pg.Client) {
   for (;;) {
     const { rows } = await client.query<{ left: boolean }>(`

@@ -1,6 +1,6 @@
 import { call, type Result, type Workload } from '../measure.ts'
 
-/** What people type: a name, part of one, a number, an e-mail, nothing there is. */
+/** What people type: names, account numbers, external ids, and a text that matches nothing. */
 const texts = (entities: number) =>
   Array.from({ length: 40 }, (_, i) => Math.floor((entities * (i + 0.5)) / 40) + 1).flatMap((n) => [
     `Last${n}`,
@@ -13,7 +13,7 @@ const texts = (entities: number) =>
 
 const most = 100
 
-/** GET /Search as Ctrl-K asks it, one after another; the slowest twentieth counts. */
+/** GET /Search as Ctrl-K sends it, one request after another; the 95th percentile counts. */
 export const search: Workload = async ({ service, size, rounds }): Promise<Result[]> => {
   const asked = texts(size.entities)
   const ask = async (text: string) =>

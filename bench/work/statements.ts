@@ -7,7 +7,7 @@ import { paidDistribution } from './withholding.ts'
 const wanted = 300
 const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
 
-/** A zip of the distribution statements of everybody, from the order to the end of the report. */
+/** The zip of everybody's distribution statements, from the request to the end of the report. */
 export const statements: Workload = async ({ service, size, rounds }: Bench) => {
   const corporateActionID = await paidDistribution(service)
   const before = service.memory().now

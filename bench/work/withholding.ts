@@ -4,11 +4,11 @@ import { atMost, call, result, type Workload } from '../measure.ts'
 import type { Service } from '../service.ts'
 import { finished } from './distribution.ts'
 
-/** Most registers have the tax file number, or the ABN, of nine in ten. */
+/** Most registers have the tax file number or the ABN of nine investors in ten. */
 const quoteMost = "update person set abn = '51824753556' where person_id % 10 <> 0"
 const quoteNone = 'update person set abn = null'
 
-/** Payment of a distribution with withholding tax against one without, in turns. */
+/** The payment of a distribution with withholding tax against one without, in turns. */
 export const withholding: Workload = async ({ service, size, rounds }) => {
   const client = new pg.Client(service.connection)
   await client.connect()
@@ -50,7 +50,7 @@ async function payment(service: Service, client: pg.Client, withholds: boolean):
   return performance.now() - start
 }
 
-/** A distribution to everybody who holds class 1, declared and paid. */
+/** Creates a distribution to everybody who holds class 1, declares it and pays it. */
 export async function paidDistribution(service: Service, beforePayment = async () => {}) {
   const post = (path: string, body: object) =>
     call(service, 'POST', `/Distribution${path}`, JSON.stringify(body))

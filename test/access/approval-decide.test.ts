@@ -30,7 +30,7 @@ const approve = (approvalID: number, client: Client) =>
 const read = async (approvalID: number) =>
   only(await service.admin.get(`/Approval?ApprovalID=${approvalID}`))
 const stateOf = async (approvalID: number) => (await read(approvalID)).state
-/** Which of the approvals so far count, in the order in which they were given. */
+/** For each approval given so far, in their order, whether it counts. */
 const countedOf = async (approvalID: number) =>
   (await read(approvalID)).approvals.map((one: { isCounted: boolean }) => one.isCounted)
 const idsOf = ({ data }: Reply) => data.map((one: { approvalID: number }) => one.approvalID)

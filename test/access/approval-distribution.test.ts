@@ -14,7 +14,7 @@ after(async () => {
   await service.stop()
 })
 
-/** What is done while a rule holds the operation back from 1000 on. */
+/** Does something while a rule holds the operation back for amounts from 1000 on. */
 async function held(operation: string, deed: () => Promise<void>) {
   const rule = only(await service.admin.post('/ApprovalRule', { operation, minimumAmount: 1000 }))
   try {
@@ -25,7 +25,7 @@ async function held(operation: string, deed: () => Promise<void>) {
 }
 
 describe('A rule from an amount on', () => {
-  /** A fund of one account that reinvests so much, with a distribution of 1 a unit. */
+  /** A fund of one account that reinvests a percentage, with a distribution of 1 a unit. */
   async function reinvesting(units: number, percentage: number) {
     const fund = await fundOf(service, [units], { investments: [{}, {}] })
     await choose(service, fund.accountID, 3, percentage)

@@ -17,7 +17,7 @@ const actor = {
   permissions: new Set(permissions),
 }
 const desk = { veil: { namesUnseen, over: withoutHiddenParents }, writes: () => writes }
-/** Those that a rule may let wait. */
+/** The write operations, which a rule may hold back. */
 const writes = investmentEndpoints.filter((one) => one.kind === 'write')
 
 it('What waits for approval is read by itself, however much was decided', () =>

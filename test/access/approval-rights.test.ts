@@ -19,13 +19,13 @@ after(() => service.stop())
 
 const approve = (approvalID: number) => approver.post('/Approval/Approve', { approvalID })
 
-/** The number of a write that waits. */
+/** The approval id of a write that waits. */
 function kept(reply: Reply): number {
   assert.equal(reply.status, 202, reply.text)
   return reply.data.approvalID
 }
 
-/** Does something while there is a rule. */
+/** Does some work while an approval rule exists. */
 async function withRule<T>(rule: object, work: () => Promise<T>): Promise<T> {
   const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', rule))
   const done = await work()

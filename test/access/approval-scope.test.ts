@@ -9,13 +9,16 @@ import { type Service, startService } from '../support/service.ts'
 type Entity = Record<string, unknown> & { bizEntityID: number; externalBizEntityId: string }
 
 let service: Service
-/** Sees and asks for everything; decides; decides in one product only; the same, and asks. */
+/**
+ * `maker` requests changes and `approver` decides on them, both in all products; `scoped` decides
+ * and `scopedMaker` requests in one product only.
+ */
 let maker: Client
 let approver: Client
 let scoped: Client
 let scopedMaker: Client
 let [mine, theirs] = [0, 0]
-/** An entity of `mine` with two parents, of which who is scoped sees the first. */
+/** An entity of `mine` with two parents; a user scoped to `mine` sees the first parent only. */
 let child: Entity
 let seen: Entity
 let hidden: Entity
@@ -46,7 +49,7 @@ const newEntity = async (productID: number, more: object = {}): Promise<Entity> 
   return reply.status === 202 ? approved(reply) : only(reply)
 }
 
-/** Has a request of an administrator done, and gives the entity that it has made. */
+/** Approves a request of an administrator, and returns the entity that it has made. */
 async function approved({ data }: Reply): Promise<Entity> {
   const done = only(await approver.post('/Approval/Approve', { approvalID: data.approvalID }))
   return only(await service.admin.get(`/BizEntity?BizEntityID=${done.resourceIDs[0]}`))
@@ -60,7 +63,10 @@ const namesHidden = () =>
 const shown = (client: Client, approvalID: number) =>
   client.get(`/Approval?ApprovalID=${approvalID}`)
 
-/** A request is there for who sees all products; for who sees some it is not, nor in the trail. */
+/**
+ * Asserts that users of all products see a request, while scoped users see it neither in the list
+ * nor in the audit trail.
+ */
 async function isBeyond(reply: Reply) {
   assert.equal(reply.status, 202, reply.text)
   const { approvalID } = reply.data

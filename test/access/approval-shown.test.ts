@@ -22,7 +22,7 @@ after(() => service.stop())
 
 type Given = Record<string, unknown>
 
-/** Asks for a write that must be kept. */
+/** Sends a write that must be kept for approval; returns the approval id. */
 async function ask(path: string, body: Given): Promise<number> {
   const reply = await service.admin.put(path, body)
   assert.equal(reply.status, 202, reply.text)
@@ -31,7 +31,7 @@ async function ask(path: string, body: Given): Promise<number> {
 const approve = (approvalID: number) => approver.post('/Approval/Approve', { approvalID })
 const read = async (path: string) => only(await service.admin.get(path))
 
-/** An investor with a bank account, whom a rule is about only for that. */
+/** Creates an investor with a bank account; only the bank account meets the rule. */
 async function newInvestor() {
   const bank = { bsb: '062-000', accountNumber: '12345678', accountName: 'A' }
   const asked = await service.admin.post(

@@ -25,7 +25,7 @@ after(async () => {
   await other.stop()
 })
 
-/** A rule for one test alone: the node that it was made at knows of it, and of its end, at once. */
+/** A rule for one test: the node where a rule is made or ended knows of it at once. */
 async function withRule(rule: object, work: () => Promise<void>) {
   const { approvalRuleID } = only(await service.admin.post('/ApprovalRule', rule))
   try {
@@ -35,7 +35,7 @@ async function withRule(rule: object, work: () => Promise<void>) {
   }
 }
 
-/** The id of a write that must have been kept. */
+/** The approval id of a write that must have been kept. */
 function kept(reply: Reply): number {
   assert.equal(reply.status, 202, reply.text)
   assert.equal(reply.result, true)

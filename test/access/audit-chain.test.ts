@@ -35,8 +35,8 @@ after(async () => {
 
 const write = (name: string) => service.admin.post('/Product', { name })
 /**
- * Seals all that was written. A record waits while a transaction that began before it is open
- * anywhere on the server, so beside other tests' databases one call may leave the last ones out.
+ * Seals all audit records. A record cannot be sealed while an earlier transaction is open anywhere
+ * on the server, other tests' databases included, so one call may leave out the last records.
  */
 const sealAll = (registry: Database) =>
   until('the whole trail to be sealed', async () => {
@@ -49,7 +49,7 @@ const sealOnce = () => sealTrail(database, { signer })
 const head = async () => (await service.admin.get('/Audit/Seal')).data
 const verified = async (query = '') => (await service.admin.get(`/Audit/Verify${query}`)).data
 
-/** What verify finds after a change that only the owner of the tables can make; undone after. */
+/** What verify finds after a change that only the owner of the tables can make; it is undone. */
 async function foundAfter(statements: string, query = '') {
   await write('Before')
   await write('Between')
@@ -73,7 +73,7 @@ async function foundAfter(statements: string, query = '') {
   }
 }
 
-/** The sealed records, the last first. */
+/** Selects the ids of the sealed records, the last one first. */
 const sealedIDs = `select n.audit_id from audit_seal s,
   unnest(s.audit_ids) with ordinality n (audit_id, place) order by s.position desc, n.place desc`
 const middle = `(${sealedIDs} offset 1 limit 1)`
@@ -231,7 +231,10 @@ describe('The audit chain', () => {
   })
 })
 
-/** A trail of five records as it was sealed before seals held theirs: a link each, two seals. */
+/**
+ * An audit trail in the form from before a seal listed its records: five records with a link each,
+ * and two seals.
+ */
 async function linkedTrail(): Promise<pg.ClientConfig> {
   const connection = await emptyDatabase()
   await migrate(connection, undefined, '0045-approvals-by-who-asked.sql')

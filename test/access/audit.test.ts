@@ -31,7 +31,7 @@ const trail = async (query: string, client = service.admin): Promise<Entry[]> =>
 }
 const size = async () => (await rows('select count(*)::int from audit'))[0].count as number
 
-/** The records that some work leaves. */
+/** The audit records that some work leaves. */
 async function left(work: () => Promise<unknown>): Promise<Entry[]> {
   const [{ last }] = await rows('select coalesce(max(audit_id), 0)::int as last from audit')
   await work()

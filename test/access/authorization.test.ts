@@ -40,20 +40,20 @@ import { watchState } from '../support/state.ts'
 import { namesIn, newWorld, type World } from '../support/world.ts'
 
 /**
- * Every operation, asked for by everybody who may not: the right refusal, and nothing written. For
- * each there is a request that is right (support/requests.ts); whoever may not sends that very
- * request and is refused, and then whoever may sends it and it is done.
+ * Every operation is called by every kind of caller who may not call it: each must get the right
+ * refusal, and nothing may be written. The refused request is a valid one (support/requests.ts): an
+ * authorised caller then sends the same request, and it must succeed.
  */
 const golden = goldenOperations()
 
-/** Who may call it, where the golden list has another word: a read of what is not public. */
+/** The permission that a request of this walk needs, where it is not that of the golden list. */
 const accessOf = (name: string) => {
   if (/^GET \/Document/.test(name)) return 'Document.Read'
   return ofAnother.includes(name) ? 'User.Write' : golden.get(name)!
 }
-/** Everybody may do these about themselves; the walk asks for those of others. */
+/** All users may call these about themselves; the walk calls them about other users. */
 const ofAnother = ['PUT /User/Password', 'DELETE /User/SecondFactor', 'DELETE /ApiKey']
-/** What is needed beside: nobody gives or orders what they may not see. */
+/** Further permissions that an operation needs: nobody grants or orders what they may not see. */
 const alsoNeeded = (name: string): string[] => {
   if (/ \/(User|ApiKey)/.test(name)) return ['Product.Read']
   if (name === 'GET /PaymentRun/File') return ['PaymentDetail.Read']
@@ -62,7 +62,7 @@ const alsoNeeded = (name: string): string[] => {
   if (/ \/Approval\//.test(name)) return ['Investment.Write']
   return / \/Report/.test(name) ? permissions.filter((one) => one.endsWith('.Read')) : []
 }
-/** For these a scope of one product is not enough. */
+/** Operations for which a scope of one product is not enough. */
 const forAllProducts = [
   'POST /Product',
   'DELETE /Product',
@@ -71,15 +71,15 @@ const forAllProducts = [
   'DELETE /WithholdingRate',
   'GET /Audit/Verify',
 ]
-/** What belongs to no product: it is everybody's to read. */
+/** Operations on records that belong to no product and that users of any scope may read. */
 const ofNone = ['GET /WithholdingRate', 'GET /Audit/Seal', 'GET /Audit/Verify', 'GET /ApprovalRule']
-/** What is linked to an entity cannot be deleted, and what is not is everybody's to delete. */
+/** For deletions: a linked party cannot be deleted, and an unlinked party belongs to everybody. */
 const ofOthers: Requests = {
   'DELETE /Person': [({ person }, names) => inQuery(names.person(person))],
   'DELETE /Organisation': [({ organisation }, names) => inQuery(names.organisation(organisation))],
 }
-/** An upload is noted before it is stored; the collector takes what nothing refers to. */
-const claims = ['public.stored_file', 'public.api_key'] // when a key was last used is noted too
+/** Tables that a refusal may change: an upload is noted first, and collected if nothing uses it. */
+const claims = ['public.stored_file', 'public.api_key'] // the last use of a key is noted, too
 
 let service: Service
 let state: Awaited<ReturnType<typeof watchState>>
@@ -123,7 +123,7 @@ async function makeWorlds(folder: Record<string, string>) {
 }
 
 const users = new Map<string, Promise<Client>>()
-/** A user with these rights, made once. */
+/** A client of a user with these rights; each user is created once. */
 function userWith(rights: object): Promise<Client> {
   const name = JSON.stringify(rights)
   const user = users.get(name) ?? service.userWith(rights)
@@ -137,7 +137,7 @@ function call(client: Client, name: string, { query = {}, body, headers }: Reque
   return client.call(method, text ? `${path}?${text}` : path, body, headers)
 }
 
-/** Who has not asked for it cannot cancel it, whatever their rights. */
+/** Statuses other than 200 for authorised callers; only the requester may cancel an approval. */
 const expected: Record<string, number> = {
   [ownSecret]: 409,
   'POST /Approval/Cancel': 403,
@@ -176,7 +176,7 @@ describe('No read shows a user of another product anything of this one', () => {
       })
 })
 
-/** Everything of this world bears its name: to whom may see it, an answer does too. */
+/** Asserts that an answer to an authorised caller contains the name of the world. */
 async function showsItsOwn(name: string) {
   if (name.endsWith('/File') || ofNone.includes(name)) return // in base64, or of no product
   if (name === 'GET /Webhook/Delivery') return // it has ids only
@@ -186,11 +186,11 @@ async function showsItsOwn(name: string) {
   assert.ok(tellsOfAlpha(text), text)
 }
 
-/** An event has no names, only ids. */
+/** Whether a text is about the world Alpha; events have no names, so the product id counts, too. */
 const tellsOfAlpha = (text: string) =>
   text.includes('Alpha') || text.includes(`"productID":${alpha.productID},`)
 
-/** Every parameter with what would find the records of this world, alone and in the other one. */
+/** Queries with each parameter that could find records of Alpha, alone and within product Beta. */
 async function queriesOf(name: string): Promise<Record<string, unknown>[]> {
   const { operation } = servedBy(await readDocument(service.anyone)).find(
     (one) => one.name === name,
@@ -207,7 +207,7 @@ async function queriesOf(name: string): Promise<Record<string, unknown>[]> {
   return [{}, ...alone, ...(takesProduct ? alone.map((one) => ({ ProductID, ...one })) : [])]
 }
 
-/** Values that let almost everything pass, whichever the operator. */
+/** Values that most records match, with one operator or another. */
 function anything({ type, format, items, enum: choices }: Schema): unknown[] {
   if (items) return anything(items)
   if (choices) return choices
@@ -242,7 +242,7 @@ async function refuseStrangers(name: string, request: Request) {
   }
 }
 
-/** A key that may do everything else, of a user who may do everything, and its refusal. */
+/** An API key that lacks only this permission, of a user who lacks none; and its refusal's code. */
 async function machineFor(name: string): Promise<[Client, string] | undefined> {
   const access = accessOf(name)
   if (peopleOnly.includes(name)) return [await keyWith(permissions), 'people_only']
@@ -265,7 +265,7 @@ async function refuseHalf(name: string, request: Request) {
   refused(await call(half, name, request), 403, code)
 }
 
-/** Users of all products who have everything but this: nothing at all, the rest, all reading. */
+/** Users of all products without this permission: one with none, one with the rest, one reader. */
 async function withoutPermission(name: string): Promise<Client[]> {
   const access = accessOf(name)
   if (!access.includes('.')) return []
@@ -274,7 +274,7 @@ async function withoutPermission(name: string): Promise<Client[]> {
   return Promise.all([[], rest, readers].map((given) => userWith({ permissions: given })))
 }
 
-/** A user with nothing but what is needed, and of no other product. */
+/** A user with only the needed permissions, for the world's product only. */
 async function rightful(name: string): Promise<Client> {
   const access = accessOf(name)
   if (access === 'public') return service.anyone
@@ -286,7 +286,7 @@ async function rightful(name: string): Promise<Client> {
 
 type Place = { path: (string | number)[]; value: string | number; theirs: string | number }
 
-/** Where two requests name different records. */
+/** The places where two requests name different records. */
 function* differences(mine: unknown, theirs: unknown, path: Place['path'] = []): Generator<Place> {
   if (typeof mine === 'object' && mine !== null) {
     for (const [key, inner] of Object.entries(mine))
@@ -297,15 +297,15 @@ function* differences(mine: unknown, theirs: unknown, path: Place['path'] = []):
   yield { path, value: mine as string, theirs: theirs as string }
 }
 
-/** The last name in a path: that of the list, for an item of one. */
+/** The last field name in a path; for an item of a list, the name of the list. */
 const fieldOf = (path: Place['path']) => path.findLast((key) => !/^\d+$/.test(String(key)))
 const isName = (path: Place['path']) =>
   /(IDs?|Id|Code|Number|Party|username)$/i.test(String(fieldOf(path)))
-/** A name for what the request makes: unlike the others, one in no use is the right one. */
+/** Whether a value names the record that the request creates, so that it must not be in use. */
 const isNew = (path: Place['path'], value: unknown) =>
   /-new-/.test(String(value)) ||
   (path.includes('accounts') && fieldOf(path) === 'externalAccountId')
-/** In the lists of an owner an external id that is not in use is that of a new record. */
+/** Whether a place has an external id in a list of an owner: an unused one makes a new record. */
 const isTaken = ({ path }: Place) =>
   /^external/.test(String(fieldOf(path))) && owned.some((list) => path.includes(list))
 const owned = ['addresses', 'communications', 'paymentDetails']
@@ -322,7 +322,7 @@ function changed(value: unknown, [key, ...rest]: Place['path'], to: unknown): un
 
 const absent = (like: unknown) => (typeof like === 'number' ? 1_999_999_999 : 'no such thing')
 
-/** An answer without the name that it was asked about. */
+/** The text of an answer, with the value that was asked about replaced. */
 const without = ({ status, text }: Reply, value: unknown) => {
   const name = JSON.stringify(String(value)).slice(1, -1)
   const escaped = name.replace(/[^\w]/g, '\\$&')
@@ -332,7 +332,7 @@ const without = ({ status, text }: Reply, value: unknown) => {
   return `${status} ${still.slice(0, 600).replaceAll(whole, '#')}`
 }
 
-/** What is another product's is answered for as what is not there at all. */
+/** Asserts that a record of another product gets the same answer as one that does not exist. */
 async function refuseForeign(stranger: Client, name: string, request: Request, place: Place) {
   const ask = (value: unknown) =>
     call(stranger, name, changed(request, place.path, value) as Request)
@@ -355,10 +355,10 @@ describe('A user of another product gets the answers that there would be without
   }
 })
 
-/** Operations that were asked for what is not the caller's. */
+/** The operations that were called with a record of another product. */
 const named = new Set<string>()
 
-/** Tells whether further forms would be the same. */
+/** Calls an operation across products; returns whether further forms would change nothing. */
 async function crossProducts(
   name: string,
   builder: Builder,

@@ -9,7 +9,7 @@ import { startNode } from '../support/node.ts'
 import { runCli, temporaryFolder } from '../support/process.ts'
 import { order } from '../support/reports.ts'
 
-/** Whatever might change the trail, or make its sender somebody who can. */
+/** SQL statements that try to change the audit trail, or to gain the rights to do so. */
 const attempts = [
   'update audit set username = null',
   'delete from audit',

@@ -27,7 +27,7 @@ after(async () => {
 })
 
 let names = 0
-/** A user of the test's own: what one test does to them, no other sees. */
+/** A new user for one test, so that tests do not affect each other. */
 async function newUser(rights: object = { role: 'ReadOnly' }) {
   const username = `Visitor-${++names}`
   const reply = await service.admin.post('/User', { username, password, ...rights })

@@ -19,8 +19,8 @@ import { temporaryFolder } from '../support/process.ts'
 import { pagesOf } from '../support/readers.ts'
 
 /**
- * Secrets travel through every operation, in requests that succeed, that are refused, and that the
- * database fails. Then every place where they might have stayed is searched for them.
+ * The tests send secrets through every operation, in requests that succeed, that are refused, and
+ * that fail in the database. Then they search every place where a secret might have stayed.
  */
 const secrets = {
   'tax file number': ['937 461 285', '51 837 462', '846 193 527', '718 264 935'],
@@ -107,7 +107,7 @@ before(async () => {
   found = search()
 })
 
-/** The signature is what makes it a token; the rest tells who it is for. */
+/** A token and its signature, which is the secret part; the rest only says whose token it is. */
 const partsOfToken = (token: string) => [token, token.split('.')[2]!]
 
 async function send(
@@ -134,7 +134,7 @@ function tell(operation: string, reply: Reply) {
   if (refreshToken) learn('refresh token', refreshToken)
 }
 
-/** Every operation: failed by the database on its way, done, and then once more. */
+/** Calls every operation. Writes first fail in the database, then succeed, and are sent again. */
 async function walk() {
   const conversation = everyOperation(carried)
   let asked = 0
@@ -155,7 +155,7 @@ async function walk() {
 
 const isWrite = ({ operation }: Ask) => !/^GET|Preview$/.test(operation)
 
-/** A write that has come to its very end, and then cannot leave its audit record. */
+/** Runs a write that fails at its end, because it cannot insert its audit record. */
 async function withoutAudit(work: () => Promise<Reply>): Promise<Reply> {
   await rowsOf(connection, 'revoke insert on audit from registry_service')
   const reply = await work()
@@ -163,7 +163,7 @@ async function withoutAudit(work: () => Promise<Reply>): Promise<Reply> {
   return reply
 }
 
-/** Reads that the database fails, and failures whose words or details quote what was written. */
+/** Causes failures of reads, and of writes whose error message or details quote a value. */
 async function faults() {
   await rowsOf(connection, 'revoke select on all tables in schema public from registry_service')
   const signedIn = 'session, app_user, app_user_product'
@@ -186,7 +186,7 @@ async function faults() {
   assert.deepEqual(failed, [500, 500, 500, 200, 500, 200])
 }
 
-/** A record of its own, rather than one that is there. */
+/** The same request without external ids, so that it creates a new record. */
 const withoutExternal = (ask: Ask): Ask => ({
   ...ask,
   body: Object.fromEntries(
@@ -194,7 +194,7 @@ const withoutExternal = (ask: Ask): Ask => ({
   ),
 })
 
-/** Secrets where they do not belong: in every field and parameter, in headers and in paths. */
+/** Sends secrets where they do not belong: in all fields and parameters, in headers and paths. */
 async function refusals() {
   const document = await readDocument(node.anyone)
   const kinds = Object.values(secrets).map(([value]) => value!)
@@ -216,7 +216,7 @@ async function refuse(...[operation, path, body, headers]: Call) {
   assert.ok(isRefused || takesAnything, `${operation}: ${reply.text}`)
 }
 
-/** What people and thieves do wrong. */
+/** Makes the mistakes of users, and the attempts of thieves. */
 async function mistakes() {
   const wrong = secrets['wrong password'][0]!
   const { anyone } = node
@@ -250,7 +250,7 @@ async function keepReport({ data }: Reply) {
   note(`report ${fileName}`, file, ...parts, ...texts)
 }
 
-/** Everything that is left behind, as files: the data folder is one already. */
+/** Collects everything that is left behind as files; the data folder consists of files already. */
 async function gather() {
   const forwarded = { 'X-Forwarded-For': '203.0.113.7' }
   const anyone = clientOf(node.url)

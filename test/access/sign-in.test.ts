@@ -22,7 +22,7 @@ after(async () => {
 })
 
 let names = 0
-/** A user of the test's own: what one test does to them, no other sees. */
+/** A new user for one test, so that tests do not affect each other. */
 async function newUser(rights: object = { role: 'ReadOnly' }) {
   const username = `Visitor-${++names}`
   const reply = await service.admin.post('/User', { username, password, ...rights })
@@ -184,7 +184,7 @@ describe('A refresh', () => {
 })
 
 describe('Within a second, on the other node too', () => {
-  /** A signed-in user whom both nodes know well, and what becomes of them after a change. */
+  /** A new user who has signed in at one node and called the other: both know the session. */
   async function known(rights: object) {
     const user = await newUser(rights)
     const { accessToken, refreshToken } = (await login(user.username)).data
@@ -248,7 +248,7 @@ describe('Within a second, on the other node too', () => {
 })
 
 describe('What is under way while a user is changed', () => {
-  /** What is sent meanwhile waits for the row of the user, which is then changed. */
+  /** Sends a request that waits for the row of the user, and changes the row before it goes on. */
   async function whileChanging(userID: number, change: string, send: () => Promise<Reply>) {
     const holder = new pg.Client(service.connection)
     await holder.connect()

@@ -35,7 +35,7 @@ const created = async (body: object = {}) => {
 const read = async (userID: number) => (await service.admin.get(`/User?UserID=${userID}`)).data[0]
 const rows = (text: string, values: unknown[]) => rowsOf(service.connection, text, values)
 
-/** Names that a person would take for those of others. */
+/** Usernames that a person would mistake for another user's. */
 const deceptive: [string, RegExp][] = [
   [' ann', /username begins or ends with a blank/],
   ['ann ', /username begins or ends with a blank/],

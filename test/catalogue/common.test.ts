@@ -18,7 +18,7 @@ type Value = {
   description: string | null
 }
 
-/** Ids are for ever: what stands here once never changes. */
+/** The ids of lookup values never change, so no line of this list may ever change. */
 const settled = `
 BizEntityType: 1 Individual, 2 Company, 3 Trust, 4 SMSF, 5 Partnership
 BizEntityStatus: 1 Active, 2 Pending, 3 Inactive, 4 Closed

@@ -10,7 +10,7 @@ import { runCli, temporaryFolder, until } from '../support/process.ts'
 import { encryptionKey, type Service, startService } from '../support/service.ts'
 import { createDatabase, serversOfRun } from './database.ts'
 
-/** `npm run test:citus` runs this after the walk: out of several servers, onto one, and back. */
+/** `npm run test:citus` runs this after the walk: backups from several servers to one, and back. */
 let service: Service
 let funds: [Fund, Fund]
 let loads: Load[]
@@ -29,7 +29,7 @@ after(async () => {
   await service.stop()
 })
 
-/** Postings to two products in one request: both are there, or neither. */
+/** Posts to two products in each request: both postings must be there afterwards, or neither. */
 function postPairs() {
   const keys: string[] = []
   let stopped = false
@@ -64,7 +64,10 @@ async function cli(words: string[], connection: pg.ClientConfig, wanted = 0) {
   return output
 }
 
-/** Of each table, the rows as text in an order of their own; the trail tells of every restore. */
+/**
+ * The number of rows and a hash of each table, whatever the order of the rows. The audit trail,
+ * events and sessions are left out; the trail, for one, records every restore.
+ */
 async function fingerprints(connection: pg.ClientConfig) {
   const tables = await rowsOf(
     connection,

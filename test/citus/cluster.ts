@@ -15,12 +15,12 @@ import {
   until,
 } from '../failover/processes.ts'
 
-/** Several PostgreSQL servers with Citus in a temporary folder, on loopback, gone with us. */
+/** PostgreSQL servers with Citus in a temporary folder, on loopback; they end with this process. */
 export type Citus = {
   folder: string
   coordinator: CitusServer
   workers: CitusServer[]
-  /** One more server, not yet known to the others. */
+  /** Starts one more server, which the others do not know yet. */
   addServer: (name: string) => Promise<CitusServer>
   stop: () => Promise<void>
 }
@@ -28,16 +28,16 @@ export type Citus = {
 export type CitusServer = {
   name: string
   port: number
-  /** As the superuser; the database is to be chosen. */
+  /** A connection as the superuser; the caller chooses the database. */
   connection: { host: string; port: number; user: string; password: string; database: string }
-  /** Its processes, the first of which has started the others. */
+  /** The process ids of the server, of which the first has started the others. */
   pids: () => number[]
   start: () => Promise<void>
-  /** Ends all its processes without a chance to finish anything. */
+  /** Kills all processes of the server, so that they cannot finish anything. */
   kill: () => Promise<void>
 }
 
-/** Where the programs of a PostgreSQL are that has the extension; else what is in the way. */
+/** Finds the programs of a PostgreSQL that has Citus; otherwise returns what is missing. */
 export function findCitus(folder = process.env.CITUS_BINDIR): { bindir: string } | string {
   if (!folder) return 'CITUS_BINDIR is not set.'
   if (!existsSync(join(folder, 'initdb'))) return `There is no initdb in ${folder}.`
@@ -49,7 +49,7 @@ export function findCitus(folder = process.env.CITUS_BINDIR): { bindir: string }
 
 type How = {
   workers?: number
-  /** What is written need not survive the machine: a run of tests. */
+  /** Data need not survive a crash of the machine, as in a test run. */
   careless?: boolean
 }
 
@@ -138,7 +138,7 @@ async function makeServer(place: Place, name: string): Promise<Made> {
   }
 }
 
-/** What docs/SCALING.md asks of a cluster, and for tests small caches and few shards. */
+/** The settings that docs/SCALING.md asks for; for tests also small caches and few shards. */
 function settingsOf({ careless }: Place, home: string, port: number): string[] {
   const settings = {
     port,
@@ -178,7 +178,7 @@ function own(folder: string, owner: Owner) {
   if (owner) chownSync(folder, owner.uid, owner.gid)
 }
 
-/** Statements one after another on a connection of their own. */
+/** Runs SQL statements one after another on a new connection; returns the rows of the last. */
 export async function ask(connection: pg.ClientConfig, ...statements: string[]) {
   const client = new pg.Client(connection)
   await client.connect()

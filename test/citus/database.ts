@@ -7,7 +7,7 @@ import { ask, type Citus, type CitusServer } from './cluster.ts'
 type Member = Pick<CitusServer, 'connection' | 'port'>
 type Members = { coordinator: Member; workers: readonly Member[] }
 
-/** The servers that test/citus/run.ts has started for the file that asks. */
+/** The servers that test/citus/run.ts has started for this test file. */
 export function serversOfRun(): Members {
   const [server, ...workers]: CitusServer['connection'][] = [
     JSON.parse(process.env.REGISTRY_TEST_SERVER ?? ''),
@@ -24,19 +24,19 @@ const at = ({ connection }: Member, database: string): pg.ClientConfig => ({
   database,
 })
 
-/** An empty database on a server, which others may add to theirs. */
+/** Creates an empty database on a server, which can become part of a cluster. */
 export async function createPart(server: Member, name: string) {
   await ask(server.connection, `create database ${name}`)
   await ask(at(server, name), 'create extension citus')
 }
 
-/** An empty database on every server, known to each other. */
+/** Creates an empty database on every server, and makes the databases one cluster. */
 export async function createDatabase(members: Members, name: string) {
   await ask(members.coordinator.connection, `create database ${name}`)
   await joinWorkers(members, name)
 }
 
-/** A database of the coordinator gets Citus, and empty ones of its name on the workers. */
+/** Adds Citus to a database of the coordinator, with empty databases of its name on the workers. */
 export async function joinWorkers({ coordinator, workers }: Members, name: string) {
   for (const server of workers) await createPart(server, name)
   await ask(
@@ -48,9 +48,9 @@ export async function joinWorkers({ coordinator, workers }: Members, name: strin
 }
 
 /**
- * The schema, spread, for tests to clone. What Citus knows of a database stands in the database, so
- * that copies of the same name on every server are a cluster of their own. Nobody may be connected
- * to what is copied, Citus' own daemon included.
+ * Creates the distributed schema that tests clone. Citus keeps its metadata in the database itself,
+ * so clones with the same name on every server form a new cluster. Nobody may be connected to a
+ * database that is cloned, and that includes Citus' own daemon.
  */
 export async function createTemplate(citus: Citus) {
   await createDatabase(citus, templateName)
@@ -66,7 +66,10 @@ export async function createTemplate(citus: Citus) {
     )
 }
 
-/** Each has a daemon of Citus' own on every server, which would come back while it is dropped. */
+/**
+ * Drops the databases of tests. Connections are forbidden first: Citus has a daemon in each
+ * database, which would reconnect while the database is dropped.
+ */
 export async function dropTestDatabases(citus: Citus) {
   for (const { connection } of serversOf(citus)) {
     const rows = await ask(connection, `select datname from pg_database where datname ~ '^test_'`)

@@ -1,5 +1,5 @@
 /**
- * Test files that `npm run test:citus` leaves out, and why. All others speak to a service on the
+ * Test files that `npm run test:citus` leaves out, and why. All others use a service on the
  * cluster, or need no database and are quick.
  */
 const reasons: Record<string, readonly string[]> = {
@@ -50,7 +50,7 @@ const reasons: Record<string, readonly string[]> = {
   ],
 }
 
-/** Why a file, by its name below test/, is left out; undefined where it is run. */
+/** Why a file, by its name below test/, is left out; undefined if it is run. */
 export function exceptionFor(name: string): string | undefined {
   const isNamed = (pattern: string) =>
     pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name

@@ -16,7 +16,7 @@ import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { newRun } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** `npm run test:citus` runs this after the walk: what is of one product goes to one shard. */
+/** `npm run test:citus` runs this after the walk: SQL about one product must go to one shard. */
 let service: Service
 let fund: Fund
 let paying: Fund
@@ -91,7 +91,7 @@ const requests: Record<string, () => Promise<unknown>> = {
 
 type Sent = { text: string; values: unknown[] }
 
-/** What this process sends to PostgreSQL while it does something. */
+/** The SQL statements that this process sends to PostgreSQL while it does some work. */
 async function sentBy(work: () => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = []
   const { prototype } = pg.Client
@@ -118,7 +118,7 @@ const readsLedger = new RegExp(
   'i',
 )
 
-/** Who is found by an id alone is looked for everywhere; all else is of the product. */
+/** Whether an SQL statement must name the product; a look-up by id alone asks every shard. */
 const isOfOneProduct = ({ text }: Sent) =>
   readsLedger.test(text) && !/= any\(array\(\s*select product_id from product/.test(text)
 

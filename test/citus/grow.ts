@@ -11,7 +11,7 @@ import { type Citus, findCitus, startCitus } from './cluster.ts'
 import { createDatabase, createPart, serversOfRun } from './database.ts'
 import { counted } from './register.ts'
 
-/** `npm run test:citus` runs this after the walk: one more worker while the service writes. */
+/** `npm run test:citus` runs this after the walk: it adds a worker while the service writes. */
 let service: Service
 let more: Citus
 before(async () => {

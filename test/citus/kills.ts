@@ -12,9 +12,9 @@ import { createDatabase, serversOf } from './database.ts'
 import { counted, password, startRegister, username } from './register.ts'
 
 /**
- * `npm run test:citus:kills -- --kills 30`: kills workers and coordinator under load, in turns,
- * starts them again, asks again for what was not acknowledged, and counts by the keys in the
- * ledger.
+ * `npm run test:citus:kills -- --kills 30` kills workers and the coordinator under load, in turns,
+ * and starts them again. It repeats every posting that was not acknowledged, and then counts the
+ * postings by the keys in the ledger.
  */
 const { values: given } = parseArgs({ options: { kills: { type: 'string', default: '30' } } })
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -36,7 +36,7 @@ const wrong = await drill()
 await citus.stop()
 process.exit(wrong > 0 ? 1 : 0)
 
-/** Two funds, so that there is load on more than one shard; how much was found wrong. */
+/** Runs the drill and returns how many faults it found; two funds put load on several shards. */
 async function drill(): Promise<number> {
   const [client] = await signIn([url], username, password)
   const funds = [await createFund(client!, 20), await createFund(client!, 20)]
@@ -80,7 +80,7 @@ async function round(kill: number, funds: readonly Fund[]): Promise<Load[]> {
   return loads
 }
 
-/** What an answer of 500 does not say. */
+/** The error lines of the log, which say more than an answer of 500. */
 const faultsOf = (said: string) =>
   said
     .split('\n')

@@ -7,8 +7,8 @@ import { openAsService } from '../support/explain.ts'
 import { all, newFund, poster } from '../support/ledger.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** `npm run test:citus` runs this after the walk: parts of the ledger that are read in vain. */
-const postings = 40_000 // more blocks than may be read in vain
+/** `npm run test:citus` runs this after the walk: shards whose block ranges have no summary. */
+const postings = 40_000 // they fill more blocks than may be read without need
 let service: Service
 let database: Database
 before(async () => {
@@ -24,7 +24,7 @@ after(async () => {
   await service.stop()
 })
 
-/** On every server, of every part of a table, the summaries of an index. */
+/** Removes the summaries of a block range index from all shards of a table. */
 const forget = (table: string, index: string) =>
   rowsOf(
     service.connection,

@@ -5,7 +5,7 @@ import { ask } from './cluster.ts'
 
 export const [username, password] = ['admin', 'a password for a drill']
 
-/** The service on a database of the cluster; it ends with us. */
+/** Starts the service on a database of the cluster; it ends with this process. */
 export async function startRegister(
   folder: string,
   { port, database }: pg.ClientConfig,
@@ -17,7 +17,7 @@ export async function startRegister(
   return node
 }
 
-/** Every key that was sent must be in the ledger by now, once: it stands in the comment. */
+/** Counts the keys that are the comment of no transaction, and those of more than one. */
 export async function counted(database: pg.ClientConfig, keys: readonly string[]) {
   await ask(database, 'select recover_prepared_transactions()')
   const rows = await ask(database, 'select comment from biz_transaction')

@@ -8,8 +8,9 @@ import { createTemplate, dropTestDatabases } from './database.ts'
 import { exceptionFor } from './except.ts'
 
 /**
- * `npm run test:citus`: a coordinator and two workers in a temporary folder, and the test files
- * against them, one after another; then the crash suite of a cluster. Name some to run only those.
+ * `npm run test:citus` starts a coordinator and two workers in a temporary folder, and runs the
+ * test files against them, one after another; then the crash suite of a cluster. Name files to run
+ * only those.
  *   --keep    leaves the servers running until Ctrl-C, and says how to reach them
  */
 const { values, positionals } = parseArgs({
@@ -35,7 +36,7 @@ await citus.stop()
 const crashed = values.keep || positionals.length > 0 ? 0 : await runCrashSuite()
 process.exit(failed + crashed > 0 ? 1 : 0)
 
-/** Every operation once, where statements go, then all files but those that except.ts names. */
+/** The files in order: the walk, the suites of test/citus, then all others except except.ts's. */
 function filesToRun(named: string[]): string[] {
   if (named.length > 0) return named
   const names = readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -49,7 +50,7 @@ function filesToRun(named: string[]): string[] {
   return [...own.map((name) => `citus/${name}.ts`), ...kept].map((name) => join('test', name))
 }
 
-/** Servers killed under load, on a cluster of its own; more of it: `npm run test:citus:kills`. */
+/** Kills servers of another cluster under load; `npm run test:citus:kills` runs more of this. */
 function runCrashSuite(): Promise<number> {
   const args = ['--import', 'tsx', join('test', 'citus', 'kills.ts'), '--kills', '6']
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
@@ -81,7 +82,7 @@ function runFile(file: string, slowness: number): Promise<number> {
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
 }
 
-/** What test/support/database.ts reads. */
+/** The environment variables that test/support/database.ts reads. */
 function environment({ coordinator, workers }: Citus) {
   return {
     REGISTRY_TEST_SERVER: JSON.stringify(coordinator.connection),

@@ -17,7 +17,7 @@ import { startService } from '../support/service.ts'
 import { ask } from './cluster.ts'
 import { createDatabase, joinWorkers, serversOfRun } from './database.ts'
 
-/** `npm run test:citus` runs this after the walk: a register that is spread gets new versions. */
+/** `npm run test:citus` runs this after the walk: it upgrades a register that is spread. */
 const oldest = '0034-closing-marks.sql' // since then every table of distribute.sql is there
 let connection: pg.ClientConfig
 before(async () => {
@@ -35,7 +35,7 @@ const kindsOf = async (...tables: string[]) =>
     [tables],
   )
 
-/** The migrations and what they say of their tables, and one version more. */
+/** A folder with all migrations and one more version, with what they say about their tables. */
 function nextVersion(): URL {
   const folder = temporaryFolder()
   cpSync(migrationsFolder, join(folder, 'migrations'), { recursive: true })

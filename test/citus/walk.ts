@@ -5,7 +5,7 @@ import { type Node, startNode } from '../support/node.ts'
 import { encryptionKey, mailNowhere } from '../support/service.ts'
 import { walkEveryOperation } from '../support/walker.ts'
 
-/** `npm run test:citus` runs this first: each operation there is, once, as it must succeed. */
+/** `npm run test:citus` runs this first: it calls every operation once, and each must succeed. */
 let service: Node
 before(async () => {
   const env = { ...mailNowhere, REGISTRY_ENCRYPTION_KEY: encryptionKey }

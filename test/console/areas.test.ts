@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
 import type { Service } from '../support/service.ts'
 
-/** The registry's days: all of them long past, whatever the clock says. */
+/** The dates of the test's records, all of them long past, whatever the clock says. */
 const recordDate = '2026-06-30'
 
 describe('The console’s areas', { skip }, () => {

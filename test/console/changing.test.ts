@@ -23,7 +23,7 @@ describe('The console, while things change around it', { skip }, () => {
     const told = { ...notice, transactionDate: '2024-02-01' }
     only(await service.admin.post(`/BizEvent/NoticeOf${kind}`, told))
   }
-  /** The form of a posting, all of it filled. */
+  /** Fills every field in the form of a posting. */
   const fill = async (where: Page) => {
     await goTo(where, service, of('/transactions/new'), 'New transaction')
     const account = where.getByRole('combobox', { name: 'Account' })

@@ -17,7 +17,7 @@ describe('The console’s drawers', { skip }, () => {
   const asked = () => drawer('Leave without saving?')
   const at = (path: string, heading: string) => goTo(page, service, path, heading)
   const back = () => page.evaluate(() => history.back())
-  /** A drawer with something entered, and the focus in another of its fields. */
+  /** Opens a drawer, enters something, and moves the focus to another field of it. */
   const begin = async () => {
     await at('/settings/account', 'Your account')
     await page.getByRole('link', { name: 'Products' }).click()
@@ -25,7 +25,7 @@ describe('The console’s drawers', { skip }, () => {
     await page.getByLabel('Name').fill('Half a fund')
     await page.getByLabel('External id').focus()
   }
-  /** Closes what is open where nothing would be lost, and is asked nothing. */
+  /** Asserts that a drawer closes without a question if nothing would be lost. */
   const closesAtOnce = async (name: string) => {
     await page.keyboard.press('Escape')
     await drawer(name).waitFor({ state: 'hidden' })

@@ -30,7 +30,7 @@ describe('The console’s figures', { skip }, () => {
   }
   const figure = (label: string) => page.locator('main').getByText(label).locator('xpath=..')
 
-  /** A product with one investor, who buys of each class for an amount, at a price or without. */
+  /** A product with one investor, who buys an amount of each class, with or without a price. */
   async function fundWith(
     classes: { amount: string; price?: string; currencyID?: number }[],
     more = {},
@@ -140,7 +140,7 @@ describe('The console’s figures', { skip }, () => {
     assert.equal(await page.getByText('Nothing in the last 24 hours').count(), 0)
   })
 
-  /** Figures that are cut, and headings that do not stand over them. */
+  /** The figures of a table that are cut off, and the headings that are not above their figures. */
   const wrongIn = (table: Locator) =>
     table.evaluate((list) => {
       const [head, ...rows] = [...list.querySelectorAll('[role=row]')]

@@ -10,7 +10,7 @@ import { importFor } from '../support/imports.ts'
 import { temporaryFolder } from '../support/process.ts'
 import type { Service } from '../support/service.ts'
 
-/** The smallest picture: one pixel. */
+/** A picture of one pixel. */
 const picture = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk' +
     '+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -10,7 +10,7 @@ import { only } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { adminPassword, type Service } from '../support/service.ts'
 
-/** In the page: the lists whose last columns one must scroll for, at the width that most have. */
+/** Runs in the page: the lists whose last columns are out of view at a common window width. */
 const tooWide = () =>
   [...document.querySelectorAll('[role=table]')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -30,7 +30,7 @@ describe('Every page of the console', { skip }, () => {
   })
   after(() => stop())
 
-  /** The address of a page, with the records of this registry in it. */
+  /** The address of a page, with the ids of this registry's records. */
   const addressOf = (path: string) =>
     path
       .replace('$product', String(ids.product))
@@ -42,7 +42,7 @@ describe('Every page of the console', { skip }, () => {
   }
   const paths = Object.keys(pages) as PagePath[]
 
-  /** What is wrong with a page as it is drawn, light and dark. */
+  /** The faults of a page as it is drawn, in the light and the dark theme. */
   const faultsOf = async (page: Page, path: string) => {
     const light = [...(await findings(page)), ...(await page.evaluate(tooWide))]
     await page.evaluate(() =>
@@ -54,7 +54,7 @@ describe('Every page of the console', { skip }, () => {
     )
   }
 
-  /** Who sees the one product only. An Administrator may open every page: there all are judged. */
+  /** Users scoped to one product. An Administrator may open every page, so axe judges them all. */
   const scoped = [
     { username: 'keeper', role: 'Administrator', look: faultsOf, and: ', nor has axe a finding' },
     { username: 'looker', role: 'ReadOnly', look: async () => [], and: '' },
@@ -111,7 +111,7 @@ describe('Every page of the console', { skip }, () => {
     assert.deepEqual(browser.faults(), [])
   })
 
-  /** A product and an investor that the scoped do not see. */
+  /** A product and an investor that the scoped users do not see. */
   async function otherProduct() {
     const { productID } = only(await service.admin.post('/Product', { name: 'Hidden Fund' }))
     const { bizEntityID } = only(

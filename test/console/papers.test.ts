@@ -9,7 +9,7 @@ import { workFor } from '../support/reports.ts'
 import type { Service } from '../support/service.ts'
 import { investor, quoted, type TaxingFund, taxingFund } from '../support/withholding.ts'
 
-/** Takes mail for everybody but one. */
+/** The letters that the mail server has taken; it refuses one address. */
 const inbox: string[] = []
 const server = new SMTPServer({
   authOptional: true,

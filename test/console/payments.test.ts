@@ -206,7 +206,7 @@ describe('The console’s payments', { skip }, () => {
     )
   })
 
-  /** What is asked by a button tells why not while an address fails, and the figures afterwards. */
+  /** Asserts that a question shows the error while an address fails, and its figures afterwards. */
   async function refusedThenRead(path: string, [name, failing]: [string, string], figures: string) {
     const other = await browser.open(path, 'second')
     const question = other.getByRole('dialog')
@@ -227,7 +227,7 @@ describe('The console’s payments', { skip }, () => {
     await other.close()
   }
 
-  /** Fifty yen a unit, owed to the first account. */
+  /** A paid distribution of fifty yen a unit, owed to the first account. */
   async function paidInYen() {
     const given = { productID, name: 'In yen', currencyID: yen }
     const { investmentID } = only(await service.admin.post('/Investment', given))

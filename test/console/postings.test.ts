@@ -22,7 +22,7 @@ const bodies = {
 type Name = keyof typeof bodies
 const names = Object.keys(bodies) as Name[]
 
-/** What no form asks for, because people choose records, settle notices elsewhere, or … */
+/** Fields that no form has, because users choose records, settle notices elsewhere, or … */
 const elsewhere = new Set([
   // … choose the product, the account and the class from a list,
   ...['externalProductId', 'externalAccountId', 'fromExternalAccountId', 'toExternalAccountId'],
@@ -79,7 +79,7 @@ describe('Postings as the console enters them', () => {
     return String(data[0]?.quantity ?? 0)
   }
 
-  /** What the preview says, and what the ledger then has, of each leg. */
+  /** For each leg, the figures in the preview and those that the ledger then has. */
   async function both(name: Name, given: Partial<Values>) {
     const kind = kinds[name] as Kind
     const [first, second] = fund.accounts

@@ -6,8 +6,8 @@ import { assertScrollsThrough, productOfMany } from '../support/scrolling.ts'
 const count = Number(process.env.SCROLL_ROWS ?? 100_000)
 
 /**
- * `npm run test:scroll`: every row of a list of 100,000 investors is seen, in order, a screen at a
- * time, in a real browser. Some minutes, and so not of `npm test`, which has it for 3,000.
+ * `npm run test:scroll` scrolls a list of 100,000 investors in a real browser, a screen at a time,
+ * and must see every row in order. It takes some minutes; `npm test` does this with 3,000.
  */
 it(`shows each of ${count} investors once, in order and without a gap`, { skip }, async () => {
   const { service, browser, stop } = await startConsole()

@@ -13,7 +13,7 @@ import type { Service } from '../support/service.ts'
 
 const password = 'a password for tests'
 
-/** What a proxy answers while there is no service behind it. */
+/** Answers as a proxy does while there is no service behind it. */
 const ofProxy = (route: Route) =>
   route.fulfill({ status: 503, contentType: 'text/html', body: '<h1>503</h1>' })
 

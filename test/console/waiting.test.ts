@@ -32,7 +32,7 @@ describe('What waits for approval, in the console', { skip }, () => {
   const rule = async (about: object) =>
     only(await service.admin.post('/ApprovalRule', about)).approvalRuleID
   const unrule = (id: number) => service.admin.delete(`/ApprovalRule?ApprovalRuleID=${id}`)
-  /** How many changes wait. */
+  /** How many changes wait for approval. */
   const pending = async () =>
     (await service.admin.get('/Approval?State=Pending&PageSize=1000')).data.length
   const told = async (words: string) => {

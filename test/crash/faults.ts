@@ -4,7 +4,7 @@ import { databasePid, type Program } from '../support/process.ts'
 
 export type Victims = { program: Program; dataDir: string }
 
-/** What gets SIGKILL. Where the server itself is killed, somebody has to start it again. */
+/** The processes that get SIGKILL. If the server itself is killed, it must be started again. */
 export const faults = {
   'the server': ({ program }: Victims) => program.kill('SIGKILL'),
   'every process of the database': ({ dataDir }: Victims) => killDatabase(dataDir),
@@ -36,7 +36,7 @@ function killDatabase(dataDir: string) {
 const isBackend = (pid: number) =>
   / registry (\[local\]|\S+) /.test(`${textOf(`/proc/${pid}/cmdline`)} `)
 
-/** Only Linux tells us; elsewhere the children notice that their parent is gone. */
+/** The children of a process. Only Linux lists them; elsewhere they notice that it has ended. */
 function childrenOf(parent: number): number[] {
   if (!existsSync('/proc/self/status')) return []
   return readdirSync('/proc')

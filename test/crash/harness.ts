@@ -14,7 +14,7 @@ export type Options = {
   cycles: number
   faults?: readonly Fault[]
   kinds?: Kind[]
-  /** The control: a database that confirms too early, clients that retry under another key. */
+  /** The control run: the database confirms too early, and clients retry under another key. */
   careless?: boolean
   say: (line: string) => void
 }
@@ -24,11 +24,11 @@ export type Result = {
   acknowledged: number
   refused: number
   inDoubt: number
-  /** Of those in doubt, how many were done. */
+  /** How many of the writes in doubt were done. */
   committed: number
   lost: string[]
   doubled: string[]
-  /** Anything else that must not be. */
+  /** Any other fault. */
   troubles: string[]
   slowestRecovery: number
 }
@@ -39,10 +39,10 @@ const everyKind: Kind[] = [
   ...Array<Kind>(3).fill('document'),
   ...(['distribution', 'report'] as const),
 ]
-/** A request that has no end after so long has none. */
+/** A request that takes longer than this counts as hung. */
 const hung = 120_000
 
-/** Load, SIGKILL at a random moment, recovery, reckoning; as many times as asked for. */
+/** Runs cycles of load, SIGKILL at a random moment, recovery, and a check of every write. */
 export async function crash(options: Options): Promise<Result> {
   const { cycles, say, careless = false } = options
   const random = randomFrom(options.seed)
@@ -83,7 +83,7 @@ const emptyResult = (): Result => ({
   ...{ lost: [], doubled: [], troubles: [] },
 })
 
-/** Clients write until something fails them; meanwhile the fault strikes. */
+/** Lets clients write until a request fails; meanwhile the fault strikes. */
 async function burdened(registry: Registry, next: () => Operation, delay: number, fault: Fault) {
   const sent: Sent[] = []
   let stopped = false
@@ -112,7 +112,7 @@ async function burdened(registry: Registry, next: () => Operation, delay: number
 
 type Answer = Awaited<ReturnType<typeof send>>
 
-/** The answer, or nothing where the connection broke. */
+/** The answer, or undefined if the connection broke. */
 const inTime = (answer: Promise<Answer>): Promise<Answer | undefined> => {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error('A request was never answered.')), hung).unref()
@@ -127,7 +127,7 @@ function outcomeOf(reply: Answer | undefined): Sent['outcome'] {
   throw new Error(`Not an answer to expect here: ${reply.status} ${reply.text}`)
 }
 
-/** Who is in doubt asks again; then every write ever made is there as often as it must be. */
+/** Repeats the writes in doubt, and then checks that every write is there as often as it should. */
 async function reckon(registry: Registry, sent: Sent[], result: Result, careless: boolean) {
   const connection = await registry.connection()
   const before = await look(connection)
@@ -156,7 +156,7 @@ async function reckon(registry: Registry, sent: Sent[], result: Result, careless
   return { inDoubt: doubtful.length, committed }
 }
 
-/** A client that forgot its key. */
+/** Repeats a write under another key, like a client that has forgotten its key. */
 async function repeatOne(
   registry: Registry,
   sent: Sent[],
@@ -166,7 +166,7 @@ async function repeatOne(
   if (one) await send(registry.client(), one, `${one.id} forgotten`)
 }
 
-/** Every report ends, and what it promises can be had, byte for byte. */
+/** The reports that do not end, or whose files are not as their records say. */
 async function reportTroubles(registry: Registry): Promise<string[]> {
   const client = registry.client()
   const connection = await registry.connection()

@@ -4,18 +4,18 @@ import { sendForm, sha256 } from '../support/files.ts'
 import { all, type Fund, newFund, poster, type Reached } from '../support/ledger.ts'
 import type { Random } from './random.ts'
 
-/** A write of a client: sent once, and again under the same key while its outcome is unknown. */
+/** A write of a client, repeated under the same key for as long as its outcome is unknown. */
 export type Operation = {
-  /** Its Idempotency-Key, and the request id that its audit record bears. */
+  /** The Idempotency-Key, which is also the request id in the audit record. */
   id: string
   path: string
   body: object
-  /** Sent along as a form. */
+  /** A file; the write is then sent as a form. */
   file?: Buffer
-  /** What its records bear, and how many of them there are when it was done once. */
+  /** A mark by which its records are found, and how many of them one write makes. */
   mark: string
   rows: number
-  /** What its success makes possible. */
+  /** Notes what later operations can do after this one has succeeded. */
   onDone?: (reply: Reply) => void
 }
 
@@ -26,7 +26,7 @@ export async function send(client: Client, { id, path, body, file }: Operation, 
   return sendForm(client, path, body as Record<string, number>, form, { headers })
 }
 
-/** Holders of an investment, and another one to reinvest in; their choices of the DRP go round. */
+/** Holders of an investment, who take the DRP types in turns, and another one to reinvest in. */
 export async function newHolders(service: Reached): Promise<Fund> {
   const fund = await newFund(service, { accounts: 100, investments: [{}, {}] })
   for (const [i, { accountID }] of fund.accounts.entries())
@@ -48,7 +48,7 @@ type Stage = { productID: number; corporateActionID: number; statusID: number }
 
 const stages: Record<number, string> = { 1: 'Declare', 2: 'Payment', 3: 'DrpAllotment' }
 
-/** Makes up what clients do next, and remembers what the answers made possible. */
+/** Chooses what clients do next, and remembers what earlier answers made possible. */
 export function operationsOn(fund: Fund, random: Random, kinds: Kind[]) {
   const [investmentID, target] = fund.investmentIDs as [number, number]
   const { productID } = fund
@@ -105,7 +105,7 @@ export function operationsOn(fund: Fund, random: Random, kinds: Kind[]) {
       void distributions.push({ productID, corporateActionID, statusID: 1 })
     return { id, path: '/Distribution', body, mark: id, rows: 1, onDone }
   }
-  /** Nobody else is at this one until its answer is known. */
+  /** The next stage of a distribution; no other client works on it until the answer is known. */
   const nextStage = (id: string, { corporateActionID, statusID }: Stage): Operation => {
     const next = { productID, corporateActionID, statusID: statusID + 1 }
     return {
@@ -141,7 +141,7 @@ export function operationsOn(fund: Fund, random: Random, kinds: Kind[]) {
   return (): Operation => makers[random.one(kinds)](`write-${++made}`)
 }
 
-/** What stands for a stage that a distribution has reached, and for the file of a document. */
+/** The marks of a stage that a distribution has reached, and of a document's file. */
 const stageMark = (corporateActionID: number, statusID: number) =>
   `distribution ${corporateActionID} stage ${statusID}`
 const fileMark = (documentID: number, hash: string) => `document ${documentID} file ${hash}`

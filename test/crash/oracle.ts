@@ -9,7 +9,7 @@ import type { Operation } from './operations.ts'
 export type Outcome = 'acknowledged' | 'in doubt' | 'refused'
 export type Sent = Operation & { outcome: Outcome }
 
-/** How often the database knows each write: by the audit trail, and by the records it made. */
+/** How often each write is in the database: by the audit trail, and by the records it made. */
 export type Picture = { audits: Map<string, number>; records: Map<string, number> }
 
 export async function look(connection: pg.ClientConfig): Promise<Picture> {
@@ -38,7 +38,7 @@ export async function look(connection: pg.ClientConfig): Promise<Picture> {
   }
 }
 
-/** Once is right for what was acknowledged, never for what was refused, either for the rest. */
+/** An acknowledged write must be there once, a refused one never; one in doubt may be either. */
 export type Verdict = 'once' | 'never' | 'partly' | 'doubled'
 
 export function verdictOf({ audits, records }: Picture, { id, mark, rows }: Operation): Verdict {
@@ -48,7 +48,7 @@ export function verdictOf({ audits, records }: Picture, { id, mark, rows }: Oper
   return audited === 1 && recorded === rows ? 'once' : 'partly'
 }
 
-/** What is not right among writes whose outcome is known. */
+/** The faults among the writes whose outcome is known. */
 export function judge(picture: Picture, sent: Sent[]) {
   const known = sent
     .filter(({ outcome }) => outcome !== 'in doubt')
@@ -63,13 +63,13 @@ export function judge(picture: Picture, sent: Sent[]) {
   }
 }
 
-/** What `verify` finds, in words. */
+/** The findings of `verify`, in words. */
 export async function findings(connection: pg.ClientConfig): Promise<string[]> {
   const found = (await verify(connection)).filter((one) => one.found > 0 && !one.isNote)
   return found.map(({ name, examples }) => `verify: not so: ${name}: ${examples[0]}`)
 }
 
-/** Where the files in the data folder are not what their names or the records say. */
+/** The files in the data folder that differ from their names or from the records. */
 export async function fileTroubles(connection: pg.ClientConfig, dataDir: string) {
   const folder = join(dataDir, 'files')
   const troubles = contentsOf(folder)

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that a seed repeats (mulberry32), and choices made by them. */
+/** Random numbers from 0 up to 1 that a seed repeats (mulberry32), and choices made with them. */
 export function randomFrom(seed: number) {
   let state = seed >>> 0
   const next = () => {

@@ -4,7 +4,7 @@ import { rowsOf } from '../support/database.ts'
 import { type Program, startRegistry, temporaryFolder, until } from '../support/process.ts'
 import { adminPassword } from '../support/service.ts'
 
-/** The service as `npm start` runs it: one data folder, the database embedded and durable. */
+/** The service as `npm start` runs it: with one data folder and a durable embedded database. */
 export type Registry = {
   dataDir: string
   program: () => Program
@@ -13,7 +13,7 @@ export type Registry = {
   start: () => Promise<void>
   stop: () => Promise<void>
   restart: () => Promise<void>
-  /** Waits until it answers and its database does; starts it where it was killed. */
+  /** Waits until the service and its database answer; starts the service if it was killed. */
   recover: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ export function registryOn(dataDir = temporaryFolder()): Registry {
   }
 }
 
-/** The two moments of a commit, told and done, further apart: faults strike between them. */
+/** Delays commits, so that more faults strike between the call of a commit and its end. */
 export async function stretchCommits(registry: Registry) {
   const connection = await registry.connection()
   await rowsOf(connection, 'alter database registry set commit_siblings = 0')
@@ -76,9 +76,9 @@ export async function stretchCommits(registry: Registry) {
 }
 
 /**
- * For the control: commits are confirmed before they are on disk, and the process that writes them
- * there sleeps. What our own settings promise cannot be undone by a server's settings, so these are
- * the database's.
+ * For the control run: commits are confirmed before they are on disk, and the process that writes
+ * them there sleeps. Settings of the server cannot override the durable ones that we start it with,
+ * so synchronous_commit is set on the database.
  */
 export async function weakenCommits(registry: Registry) {
   const connection = await registry.connection()

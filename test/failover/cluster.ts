@@ -27,13 +27,13 @@ import {
   until,
 } from './processes.ts'
 
-/** PostgreSQL three times under Patroni, with etcd to agree on a leader and HAProxy to find it. */
+/** Three PostgreSQL servers under Patroni; etcd decides which one leads, and HAProxy finds it. */
 export type Cluster = {
   folder: string
-  /** Through HAProxy, to whoever leads. */
+  /** A connection to the current leader, through HAProxy. */
   connection: { host: string; port: number; user: string; password: string; database: string }
   leader: () => Promise<Node | undefined>
-  /** One leads, one is its synchronous standby, and the third follows too. */
+  /** Waits until one server leads, one is its synchronous standby, and the third follows, too. */
   whole: () => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export type Node = {
   name: string
   patroniPid: () => number
   postgresPids: () => number[]
-  /** Patroni, which then sees to PostgreSQL. */
+  /** Starts Patroni, which then starts PostgreSQL. */
   start: () => void
 }
 
@@ -50,7 +50,7 @@ type Programs = { etcd: string; patroni: string; haproxy: string; postgres: stri
 type Login = { username: string; password: string }
 type Logins = { superuser: Login; replication: Login; rewind: Login }
 
-/** What is installed, or the names of what is not. */
+/** The paths of all programs, or the names of those that are not installed. */
 export function findPrograms(): Programs | string[] {
   const found = {
     etcd: findProgram('etcd'),
@@ -62,7 +62,7 @@ export function findPrograms(): Programs | string[] {
   return missing.length > 0 ? missing : (found as Programs)
 }
 
-/** The folder of the newest PostgreSQL, where Debian puts it; 15 is the oldest that we run on. */
+/** The folder of the newest PostgreSQL, as Debian installs it; 15 is the oldest supported. */
 function findPostgres(): string | undefined {
   const root = '/usr/lib/postgresql'
   const versions = existsSync(root) ? readdirSync(root) : []
@@ -166,9 +166,9 @@ function nodeOf({ patroni }: Programs, place: Place, owner: Owner, settings: obj
 type Settings = { programs: Programs; agreement: object; logins: Logins; synchronous: boolean }
 
 /**
- * Patroni before 3.0.3 writes the leader's key in etcd 3 without looking whose it is by then: one
- * that was frozen and wakes up takes the lead back, and what was acknowledged meanwhile is lost. We
- * saw it happen. Through the older protocol of etcd it looks.
+ * Patroni before 3.0.3 writes the leader's key in etcd 3 without checking who owns it by then. A
+ * leader that was frozen and wakes up then takes the lead back, and writes acknowledged meanwhile
+ * are lost; we saw this happen. With the older protocol of etcd Patroni does check.
  */
 function etcdSection({ patroni }: Programs): 'etcd' | 'etcd3' {
   const said = spawnSync(patroni, ['--version']).stdout.toString()
@@ -179,7 +179,7 @@ function etcdSection({ patroni }: Programs): 'etcd' | 'etcd3' {
   return isOld ? 'etcd' : 'etcd3'
 }
 
-/** As docs/SCALING.md tells operators, but for the ports and the folders. */
+/** The settings that docs/SCALING.md gives to operators, with other ports and folders. */
 const patroniSettings = (place: Place, { programs, agreement, logins, synchronous }: Settings) => ({
   scope: 'registry',
   name: place.name,
@@ -238,7 +238,7 @@ async function startEtcd({ etcd }: Programs, folder: string, owner: Owner, speak
   return client
 }
 
-/** Sessions with one who leads no more are ended: what they would say is of no worth. */
+/** Sessions with a former leader are ended, because its answers can no longer be trusted. */
 const proxySettings = (port: number, places: Place[]) => `
 global
   maxconn 2000
@@ -269,7 +269,7 @@ async function startProxy({ haproxy }: Programs, folder: string, places: Place[]
 
 type Member = { name: string; role: string; state: string }
 
-/** What the members know of each other, from whoever answers and knows of a leader. */
+/** The members of the cluster, as told by any member that answers and knows a leader. */
 async function membersOf(places: Place[]): Promise<Member[]> {
   for (const { rest } of places) {
     const members: Member[] = (await ask(`http://127.0.0.1:${rest}/cluster`))?.members ?? []

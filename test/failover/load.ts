@@ -4,16 +4,16 @@ import { type Client, clientOf } from '../support/client.ts'
 
 export type Posting = { key: string; accountID: number }
 
-/** What became of every posting that was sent, as its sender knows it. */
+/** The outcome of every posting that was sent, as far as its sender knows. */
 export type Load = {
   acknowledged: Set<string>
-  /** No answer, or 503: it may have been done, and is asked again under its key. */
+  /** Postings with no answer or 503: they may have been done, and are repeated under their keys. */
   inDoubt: Posting[]
-  /** Answers that nobody may get because a database server was lost. */
+  /** Answers that the loss of a database server must not cause. */
   odd: string[]
   /** The moment of the last acknowledgement. */
   lastAt: () => number
-  /** Milliseconds that the slowest answer took, whatever it was. */
+  /** Milliseconds of the slowest answer, whatever its status. */
   slowest: () => number
   stop: () => Promise<void>
 }
@@ -21,11 +21,11 @@ export type Load = {
 export type Fund = { investmentID: number; productID: number; accountIDs: number[] }
 
 const senders = 16
-/** Longer than any answer may take: the service gives up on its database before. */
+/** A limit that no answer may reach: the service gives up waiting for its database earlier. */
 const patience = 60_000
 const pause = 250
 
-/** Postings from many senders to all nodes in turn, each under a fresh key, until it is stopped. */
+/** Sends postings from many senders to all nodes in turn, each under a new key, until stopped. */
 export function startLoad(clients: Client[], fund: Fund): Load {
   const load = { acknowledged: new Set<string>(), inDoubt: [] as Posting[], odd: [] as string[] }
   let [stopped, lastAt, sent, slowest] = [false, 0, 0, 0]
@@ -59,7 +59,7 @@ export function startLoad(clients: Client[], fund: Fund): Load {
   }
 }
 
-/** The key stands in the comment, too: with it the ledger tells what was posted, and how often. */
+/** Posts with the key as comment, too, so that the ledger shows what was posted and how often. */
 async function post(client: Client, fund: Fund, { key, accountID }: Posting) {
   const { productID, investmentID } = fund
   const body = { productID, investmentID, accountID, transactionDate: '2026-01-10', amount: 1 }
@@ -78,7 +78,7 @@ async function post(client: Client, fund: Fund, { key, accountID }: Posting) {
   return isTold ? 'later' : `${reply.status} ${reply.text}`
 }
 
-/** Asks again under the same keys until each is answered; how many were done before is told. */
+/** Repeats postings under their keys until each is answered; returns how many were done before. */
 export async function replay(clients: Client[], fund: Fund, postings: Posting[]) {
   const left = [...postings]
   const send = async () => {
@@ -93,7 +93,7 @@ export async function replay(clients: Client[], fund: Fund, postings: Posting[])
   await Promise.all(Array.from({ length: senders }, send))
 }
 
-/** A product with accounts to post to, through the service itself. */
+/** Creates a product with accounts to post to, through the service. */
 export async function createFund(client: Client, accounts: number): Promise<Fund> {
   const made = async (path: string, body: unknown) => {
     const reply = await client.post(path, body)

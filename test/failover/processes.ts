@@ -5,19 +5,19 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { patient } from '../support/patience.ts'
 
-/** Everything is ended by the number of a process that we started, or that such a one did. */
+/** A process that we started. Processes are only ended by the id of such a process or its child. */
 export type Started = { pid: number; isUp: () => boolean; signal: (name: NodeJS.Signals) => void }
 
 export type Owner = { uid: number; gid: number } | undefined
 
-/** PostgreSQL refuses to run as root, so then it runs as the user that its package made. */
+/** The user for PostgreSQL: it refuses to run as root, so root uses the user of its package. */
 export function ownerOfServers(): Owner {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string) => Number(spawnSync('id', [flag, 'postgres']).stdout.toString())
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** Why the servers' user cannot work below a folder, if it cannot. */
+/** Why the servers' user cannot work below a folder; undefined if it can. */
 export function obstacle(folder: string, owner: Owner): string | undefined {
   const { status } = spawnSync('test', ['-x', folder, '-a', '-w', folder], { ...owner, cwd: '/' })
   if (status === 0) return undefined
@@ -53,7 +53,7 @@ export function start({ file, args, log, env, owner }: Program): Started {
 export type Node = { url: string; log: string; process: Started }
 type Place = { dataDir: string; databaseUrl: string; username: string; password: string }
 
-/** The built service in a process of its own, on a database that is migrated. */
+/** Starts the built service in another process, on a migrated database. */
 export async function startNode({ dataDir, databaseUrl, ...first }: Place): Promise<Node> {
   mkdirSync(dataDir, { recursive: true })
   const log = `${dataDir}.log`
@@ -80,14 +80,14 @@ export async function startNode({ dataDir, databaseUrl, ...first }: Place): Prom
   return { url, log, process: service }
 }
 
-/** Whatever becomes of us, what we started is ended. */
+/** Ends everything that we started, however this process ends. */
 export function atEnd(clear: () => void) {
   process.once('exit', clear)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(1))
 }
 
-/** Those that still run, the last one first. */
+/** Ends the processes that still run, the last one first. */
 export function endAll() {
   for (const child of [...running].reverse()) child.kill('SIGKILL')
 }
@@ -100,7 +100,7 @@ export const signalPid = (pid: number, name: NodeJS.Signals) => {
   }
 }
 
-/** The postmaster of a data folder and its children: backends have sessions of their own. */
+/** The postmaster of a data folder and its children; backends are in other process sessions. */
 export function postgresOf(dataFolder: string): number[] {
   const file = join(dataFolder, 'postmaster.pid')
   if (!existsSync(file)) return []
@@ -123,7 +123,7 @@ function read(file: string): string {
   }
 }
 
-/** Where a program is, if it is installed. */
+/** The path of a program, if it is installed. */
 export const findProgram = (name: string): string | undefined =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, name))
@@ -137,7 +137,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Waits for what must happen; a run on a slow machine may take its time. */
+/** Waits for something that must happen; the limit is generous for slow machines. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const begun = Date.now(); Date.now() - begun < patient(180_000); await sleep(100)) {
     const seen = await look()

@@ -10,7 +10,8 @@ import { createFund, type Fund, type Posting, replay, signIn, startLoad } from '
 import { signalPid, startNode, until } from './processes.ts'
 
 /**
- * `npm run test:failover`: takes the leader of a replicated PostgreSQL away under load and counts.
+ * `npm run test:failover` removes the leader of a replicated PostgreSQL under load, and counts the
+ * postings afterwards.
  *   --rounds 2              of each kind
  *   --kinds node,postgres,freeze
  *   --unsafe                without synchronous replication: must find losses, or it proves nothing
@@ -33,18 +34,18 @@ type Round = {
   kind: string
   acknowledged: number
   inDoubt: number
-  /** Of those in doubt. */
+  /** How many of the postings in doubt were done. */
   committed: number
   lost: number
   doubled: number
   odd: number
-  /** Without anybody who takes writes. */
+  /** Seconds in which no server took writes. */
   seconds: number
-  /** Until the slowest answer. */
+  /** How long the slowest answer took. */
   slowest: number
 }
 
-/** How the leader is lost, and how it comes back once another leads. */
+/** The ways to lose a leader (`strike`), and to bring it back once another leads (`mend`). */
 const faults: Record<string, { strike: (node: Node) => void; mend: (node: Node) => void }> = {
   node: {
     strike: (node) => signalAll([node.patroniPid(), ...node.postgresPids()], 'SIGKILL'),
@@ -145,7 +146,7 @@ async function postedOnce(database: pg.ClientConfig, postings: Posting[]) {
   return new Set(rows.map(({ comment }) => comment))
 }
 
-/** Every key that was sent must be in the ledger by now, once. */
+/** Counts the keys that are not in the ledger, and those that are there more than once. */
 async function counted(database: pg.ClientConfig, keys: string[]) {
   const [row] = await rowsOf(
     database,
@@ -189,7 +190,7 @@ const lineOf = (round: Round) =>
     `slowest answer ${round.slowest.toFixed(1)} s`,
   ].join(', ')
 
-/** A node of the service as it is run, on whatever leads. */
+/** Starts a node of the service, connected to the current leader. */
 async function startService({ folder, connection }: Cluster, number: number): Promise<string> {
   const { user, password: own, host, port } = connection
   const databaseUrl = `postgres://${user}:${own}@${host}:${port}/registry`

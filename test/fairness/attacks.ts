@@ -6,18 +6,18 @@ import { until } from '../support/process.ts'
 import { adminPassword } from '../support/service.ts'
 import { type Field, large } from './field.ts'
 
-/** What the greedy one does, by so many callers at once, and what the other does meanwhile. */
+/** The calls of the greedy user, from many callers at once, and those of the other meanwhile. */
 export type Attack = {
   callers: number
   call: (n: number) => Promise<{ status: number }>
-  /** Where it is not deposits. */
+  /** The calls of the other user, if they are not deposits. */
   victim?: () => Promise<{ status: number }>
   end?: () => Promise<void>
 }
 
 type AttackOn = (field: Field) => Promise<Attack> | Attack
 
-/** A call of the greedy one. */
+/** A call of the greedy user. */
 const greedily = ({ urlOf, greedy }: Field, method: string, path: string, body?: string | Buffer) =>
   callFrom(urlOf(), { method, path, token: greedy, ...(body !== undefined && { body }) })
 
@@ -95,7 +95,7 @@ const slowReaders: AttackOn = (field) => {
   }
 }
 
-/** A session of the database that holds something until it is told to let go. */
+/** Opens a database session that holds a lock until it is told to release it. */
 async function holding(field: Field, statement: string, values: unknown[]) {
   const client = new pg.Client(field.connection)
   await client.connect()
@@ -123,7 +123,7 @@ const lockedAccount: AttackOn = async (field) => ({
   call: () => greedily(field, 'POST', '/BizTransaction/Deposit', depositTo(1, large.investmentID)),
 })
 
-/** As a node leaves it that was stopped in the middle of a write. */
+/** A key that is held, as a node leaves it that was stopped in the middle of a write. */
 const heldKey: AttackOn = async (field) => {
   const [user] = await field.sql(`select user_id from app_user where username = 'greedy'`)
   const key = `held-${Math.random()}`
@@ -142,7 +142,7 @@ const heldKey: AttackOn = async (field) => {
   }
 }
 
-/** Stages over all accounts of a product, one after another, and taken back. */
+/** Distribution stages over all accounts of a product, one after another, and their reversals. */
 const stages: AttackOn = async (field) => {
   const post = (path: string, body: object) =>
     greedily(field, 'POST', `/Distribution${path}`, JSON.stringify({ ...body }))
@@ -172,7 +172,7 @@ const stages: AttackOn = async (field) => {
   }
 }
 
-/** Postings before everything else that a long account has. */
+/** Postings dated before all others of an account with a long history. */
 const backDating: AttackOn = async (field) => {
   const accountID = 3
   const rows = Array.from({ length: 1000 }, (_, i) => ({
@@ -188,7 +188,7 @@ const backDating: AttackOn = async (field) => {
   }
 }
 
-/** Hundreds of reports of one user; the other orders one at a time and waits for it. */
+/** One user orders hundreds of reports; the other orders one at a time and waits for it. */
 const reports: AttackOn = (field) => {
   const order = { reportTypeID: 2, productID: field.fund.productID, format: 'csv' }
   const ordered = async (client: { post: (path: string, body: object) => Promise<Reply> }) =>

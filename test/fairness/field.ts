@@ -7,11 +7,11 @@ import { newFund, only } from '../support/ledger.ts'
 import { type Node, startNode } from '../support/node.ts'
 import { adminPassword } from '../support/service.ts'
 
-/** Nodes on one database with a register in it, a user who is greedy and one who is not. */
+/** Nodes on one database with a register, and two users, of whom one is greedy. */
 export type Field = Awaited<ReturnType<typeof openField>>
 
 const transactions = 200_000
-/** The first product of the large ledger, which nearly all accounts are of. */
+/** The first product of the large ledger, which has nearly all accounts. */
 export const large = { productID: 1, investmentID: 1 }
 
 export async function openField(count: number) {
@@ -39,10 +39,10 @@ export async function openField(count: number) {
     nodes,
     fund,
     greedy,
-    /** The nodes take turns, for the greedy one too. */
+    /** The next node's address: the greedy user's calls, too, go to the nodes in turns. */
     urlOf: () => next(nodes).url,
     modest: () => next(modest),
-    /** What the modest one does all the time. */
+    /** The call that the modest user repeats all the time. */
     deposit: () =>
       next(modest).post('/BizTransaction/Deposit', {
         accountID: fund.accountID,

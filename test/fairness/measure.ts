@@ -6,10 +6,11 @@ import { type Attack, attacksOn } from './attacks.ts'
 import { type Field, openField } from './field.ts'
 
 /**
- * `npm run test:fairness`: while one caller does their worst at real nodes in processes of their
- * own, another's p99 is at most three times what it is beside as many harmless calls, nobody within
- * their share is refused, and two seconds after the end all is as before. Prints what it measured.
- * It is about time, and so needs a machine that does nothing else; `npm test` has the form without.
+ * `npm run test:fairness` lets one caller attack real nodes, each in its own process, and prints
+ * what it measured. The p99 of another caller must be at most three times that beside as many
+ * harmless calls, nobody within their share may be refused, and two seconds after the attack
+ * everything must be as before. It measures time, so it needs an otherwise idle machine; `npm test`
+ * has a version without times.
  */
 const seconds = Number(process.env.FAIRNESS_SECONDS ?? 8)
 const most = 3
@@ -37,7 +38,7 @@ for (const count of [1, 2])
       })
   })
 
-/** Beside harmless calls, beside the attack, and after it. */
+/** Measures the other caller beside harmless calls, beside the attack, and after it. */
 async function judge(field: Field, name: string, attack: Attack) {
   const ask = attack.victim ?? field.deposit
   const harmless = () =>

@@ -33,14 +33,14 @@ const kinds: [RegExp, string][] = [
   [/create_reference_table\('(\w+)'/g, 'identity'],
 ]
 
-/** What each kind of table is for; a table is of the kind that scale-out/distribute.sql names. */
+/** The headings of the kinds of tables; scale-out/distribute.sql says of which kind a table is. */
 const headings: Record<string, string> = {
   ledger: 'What grows with activity. The product leads every key, so that it can lie by product.',
   identity: 'What everybody refers to: who and what there is, and the codes.',
   local: 'Users, sessions, the trail and other upkeep of this installation.',
 }
 
-/** The tables with their columns and references, as diagrams, from the schema itself. */
+/** A page of diagrams with all tables, columns and references, made from the schema. */
 export async function dataModelPage(connection: pg.ClientConfig): Promise<string> {
   const columns: Column[] = await rowsOf(connection, columnsQuery)
   const references: Reference[] = await rowsOf(connection, referencesQuery)

@@ -8,7 +8,7 @@ type Schema = {
   type?: string | string[]
 }
 
-/** The fields of every record in the service's own description, by the kind of their numbers. */
+/** The number fields of every record in the OpenAPI document, by the kind of number. */
 export async function numberFields({ url }: Service) {
   const document = await (await fetch(`${url}/openapi.json`)).json()
   const kinds = { decimal: new Set<string>(), integer: new Set<string>() }
@@ -24,7 +24,7 @@ export async function numberFields({ url }: Service) {
   return kinds
 }
 
-/** The list that the console reads decimals by, as a source file of its own. */
+/** The source file with the list of fields that the console reads as decimals. */
 export async function decimalFieldsFile(service: Service): Promise<string> {
   const { decimal } = await numberFields(service)
   const lines = [...decimal].sort().map((name) => `  '${name}',\n`)

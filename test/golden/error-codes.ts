@@ -2,23 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problemCodes } from '../../src/platform/problem-codes.ts'
 
-/** One place in the sources that refuses: under which code, in which words. */
+/** A place in the sources that refuses a request, with its code and its words. */
 type Told = { code: string; message: string }
 
-/** A value inside of a text, which may be put together from texts itself. */
+/** A placeholder inside a template literal, which may contain template literals itself. */
 const value = String.raw`\$\{(?:[^{}\x60]|\x60[^\x60]*\x60|\{[^{}]*\})*\}`
-/** A text as it stands in the sources: one literal, or several joined by plus. */
+/** A string literal in the sources; `words` is one of them, or several joined by plus. */
 const literal = String.raw`(?:'(?:[^'\\]|\\.)*'|\x60(?:${value}|[^\x60\\]|\\.)*\x60)`
 const words = `${literal}(?:\\s*\\+\\s*${literal})*`
 const given = `('[a-z][a-z_]+'|\\b[a-zA-Z]+\\b)`
-/** How a refusal is written: each shape has the code first, then the words. */
+/** The forms in which a refusal is written; each has the code first, then the words. */
 const shapes = [
   `\\b(?:invalid|unauthenticated|forbidden|notFound|conflict)\\(\\s*${given},\\s*(${words})`,
   `\\btryLater\\(\\s*\\d{3},\\s*${given},\\s*(${words})`,
   `code:\\s*${given},(?:\\s*field(?::[^,]+)?,)?\\s*message:\\s*(${words})`,
 ].map((shape) => new RegExp(shape, 'g'))
 
-/** The rules of every field, whose words are put together from the schema. */
+/** The refusals of the general rules for fields, whose words come from the schema. */
 const ofRules = /return \['([a-z_]+)', (?:'([^']+)'|`([^`]+)`)\]/g
 
 const plain = (text: string) =>
@@ -58,12 +58,12 @@ const sources = () =>
     .map((name) => join('src', name))
     .sort()
 
-/** How many of the messages of a code are shown. */
+/** How many messages are shown for each code. */
 const samples = 3
 
 /**
- * Every code of platform/problem-codes.ts with its statuses and its meaning, as the document lists
- * them by operation, and messages as the sources have them.
+ * The page of all codes in platform/problem-codes.ts: their meaning, their statuses as the OpenAPI
+ * document lists them by operation, and some messages from the sources.
  */
 export function errorCodesPage(): string {
   const all = sources().flatMap(toldIn)

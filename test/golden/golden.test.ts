@@ -14,8 +14,8 @@ import { schemaOf } from './schema.ts'
 import { dedented, recordStatements } from './statements.ts'
 
 /**
- * What stands in the golden files is what reviewers agreed to. `npm run golden` writes them anew:
- * look at the difference before you commit it.
+ * The golden files have what reviewers agreed to. `npm run golden` writes them anew: read the
+ * difference before you commit it.
  */
 const folder = join('test', 'golden')
 const writing = process.env.WRITE_GOLDEN === 'true'
@@ -74,7 +74,7 @@ describe('The golden files', () => {
   })
 })
 
-/** Who asks, and what waits for approval, is looked up twice a second, whatever is asked. */
+/** SQL that is left out: sessions and approval rules are read twice a second, whatever is asked. */
 const lookedUp = /\bfrom session s join app_user\b|\bfrom approval_rule where is_active\b/
 
 async function statementsOf({ admin }: Service, { method, path, body }: Request) {

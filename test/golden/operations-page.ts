@@ -3,7 +3,7 @@ import { permissions, roles } from '../../src/platform/permission.ts'
 import { accessOf, type Document, readDocument, servedBy } from '../support/openapi.ts'
 import type { Service } from '../support/service.ts'
 
-/** Every operation, permission and event there is, as the service itself tells of them. */
+/** A page with all operations, permissions and events, from the service's own description. */
 export async function operationsPage({ anyone }: Service): Promise<string> {
   const document = await readDocument(anyone)
   return `# Operations, permissions, events

@@ -8,7 +8,7 @@ const put = (path: string, body: unknown): Request => ({ method: 'PUT', path, bo
 
 const money = ({ make }: World, amount: number) => ({ ...make.posting(), quantity: null, amount })
 
-/** What a registry is asked most, each with one right request. */
+/** The most frequent operations, each with one valid request. */
 export const operations: Record<string, (world: World) => Request | Promise<Request>> = {
   'entity-by-id': ({ holder }) => get(`/BizEntity?BizEntityID=${holder.bizEntityID}`),
   'entity-page': () => get('/BizEntity?PageSize=100&PageNumber=2'),

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { rowsOf } from '../support/database.ts'
 
-/** Objects that an extension brought along are the extension's. */
+/** A condition that leaves out the objects of extensions. */
 const own = (kind: string, oid: string) =>
   `not exists (select from pg_depend e where e.classid = '${kind}'::regclass
     and e.objid = ${oid} and e.deptype = 'e')`
@@ -106,8 +106,9 @@ const views = `
   order by c.relname collate "C"`
 
 /**
- * The schema of a database as SQL, from PostgreSQL's catalogue: the same text on every version, so
- * that a change of it shows in a diff. It is there to be read; databases are made by migrations.
+ * The schema of a database as SQL, from PostgreSQL's catalogue. The text is the same on every
+ * version of PostgreSQL, so that a diff shows changes. It is only for reading; databases are made
+ * by migrations.
  */
 export async function schemaOf(connection: pg.ClientConfig): Promise<string> {
   const parts: string[] = []

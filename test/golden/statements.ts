@@ -3,9 +3,9 @@ import pg from 'pg'
 type Recording = { statements: readonly string[]; stop: () => void }
 
 /**
- * Every statement that this process sends to PostgreSQL until it is told to stop, as it is sent,
- * without the words around transactions and the bell that rings by itself (integration/event). What
- * is listened to is the driver itself.
+ * Records every SQL statement that this process sends to PostgreSQL, by listening to the driver,
+ * until it is told to stop. It leaves out begin and commit, and the bell that rings by itself
+ * (integration/event).
  */
 export function recordStatements(): Recording {
   const heard: string[] = []
@@ -26,7 +26,7 @@ function textOf(statement: unknown): string | undefined {
   return (statement as { text?: string }).text
 }
 
-/** As it was written, without the margin of its file, and with a line for every field. */
+/** An SQL statement without the indentation of its file, and with one line for each field. */
 export function dedented(text: string): string {
   const lines = text
     .replace(/^\s*\n/, '')

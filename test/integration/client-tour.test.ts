@@ -10,7 +10,7 @@ import { adminPassword, type Service, startService } from '../support/service.ts
 
 const run = promisify(execFile)
 
-/** A project of somebody else, who has installed the package. */
+/** The folder of another project, which has installed the client package. */
 const folder = mkdtempSync(join(tmpdir(), 'registry-tour-'))
 let service: Service
 before(async () => {
@@ -21,7 +21,7 @@ after(async () => {
   await service.stop()
 })
 
-/** The tour as it stands, at the service of this test. */
+/** The text of the tour, changed only to call the service of this test. */
 function tourOf({ url }: Service): string {
   const readme = readFileSync(join('client', 'README.md'), 'utf8')
   const [, tour = ''] = /^## The tour$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []

@@ -15,7 +15,7 @@ import {
 import { type Fund, newFund } from '../support/ledger.ts'
 import { adminPassword, type Service, startService } from '../support/service.ts'
 
-/** As much of the generated types as these tests use. */
+/** The part of the generated types that these tests use. */
 type Answer<D> = { responses: { 200: { content: { 'application/json': { data: D } } } } }
 type Writes<B, D> = Answer<D> & { requestBody?: { content: { 'application/json': B } } }
 type Reads<Q, D> = Answer<D> & { parameters: { query?: Q } }
@@ -53,7 +53,7 @@ const deposit = (amount: string) => ({
   amount,
 })
 
-/** Hands requests on to the service, but for those that the test has something else to do with. */
+/** A server that passes requests on to the service, unless the test handles them itself. */
 async function inBetween(
   spoil: (count: number, path: string) => number | 'lose' | 'cut' | undefined,
   retryAfter = '0',

@@ -35,7 +35,7 @@ after(() => service.stop())
 const add = async (productID: number, more: object = {}) =>
   only(await service.admin.post('/BizEntity', entityOf(productID, more)))
 
-/** What each of the two hears of what is done: types and ids. */
+/** The events that each of the two readers gets from some work: types and ids. */
 async function heard(work: () => Promise<unknown>, by = [client, other]): Promise<string[][]> {
   const start = await feedEnd(service.admin)
   await work()
@@ -225,7 +225,7 @@ describe('Who waits for events', () => {
     only(await service.admin.put('/Product', { ...product, description: 'Touched' }))
   }
 
-  /** What they are answered who wait while they are changed, and then both products are. */
+  /** The answer to a user whose rights, and then both products, change while the user waits. */
   async function answered(to: object) {
     const reader = await service.userWith({ ...rights, productIDs: [mine] })
     const { data: me } = await reader.get('/User/Me')

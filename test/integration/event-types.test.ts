@@ -7,7 +7,7 @@ import { type Node, startNode } from '../support/node.ts'
 import { encryptionKey, mailNowhere } from '../support/service.ts'
 import { walkEveryOperation } from '../support/walker.ts'
 
-/** Raised where something goes wrong or comes too late for a walk, with a test there. */
+/** Events that a walk cannot raise, because something must fail or end later; tested elsewhere. */
 const elsewhere = [
   'bizevent.completed', // event.test.ts
   'import.cancelled', // import-turns.test.ts: the walk's import may have ended before

@@ -149,7 +149,7 @@ describe('GET /Event', () => {
 })
 
 describe('The order of events', () => {
-  /** A transaction of another process that has written and not ended. */
+  /** Begins a database transaction that has written an event and stays open. */
   async function beginElsewhere() {
     const client = new pg.Client(service.connection)
     await client.connect()

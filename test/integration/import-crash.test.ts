@@ -12,7 +12,7 @@ import { encryptionKey } from '../support/service.ts'
 
 /** How many rows a file has; a step is a thousand of them. */
 const count = Number(process.env.REGISTRY_CRASH_ROWS ?? 8_000)
-/** The file lies where the next process finds it. */
+/** Both processes use one data folder, so that the next one finds the file. */
 const env = { REGISTRY_DATA_DIR: temporaryFolder(), REGISTRY_ENCRYPTION_KEY: encryptionKey }
 
 let connection: pg.ClientConfig
@@ -25,10 +25,10 @@ before(async () => {
 })
 after(() => node.stop())
 
-/** Those of a step are not those of the next: several steps are under way at once. */
+/** The account of a row: consecutive steps, which run at the same time, have other accounts. */
 const accountOf = (row: number) => fund.accounts[((5 * Math.floor(row / 1000)) % 50) + (row % 5)]!
 
-/** Rows without an external id: only the line that an import is at keeps them from coming twice. */
+/** A file of rows without external ids: only the import's own progress prevents double postings. */
 const fileOf = (name: string) =>
   `# ${name}\n${lines(
     ['operation', 'accountID', 'investmentID', 'transactionDate', 'amount'],
@@ -51,7 +51,7 @@ const rowsDone = async (importID: number): Promise<{ read: number; status: strin
     ])
   )[0]
 
-/** Copies of files that imports read, in clear. */
+/** The unencrypted copies of files that imports are reading. */
 const copiesLeft = () =>
   readdirSync(join(env.REGISTRY_DATA_DIR, 'files', 'drafts')).filter((name) =>
     name.startsWith('import-'),

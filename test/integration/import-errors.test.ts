@@ -28,7 +28,7 @@ after(async () => {
 const pathOf = ({ importID }: { importID: number }) =>
   `/Import/File?ImportID=${importID}&Result=errors`
 
-/** A row that is refused: its tax file number is right, its account is of no product. */
+/** A valid tax file number in a row that is refused because its account has no product. */
 const taxNumber = '876543210'
 const investors = { type: 'Investors', mode: 'continue', again: true }
 const investorFile = () =>
@@ -210,7 +210,7 @@ describe('The files of an import', () => {
     assert.deepEqual(cellsOf(errors)[1000]?.slice(4), ['999', `${name} ${taxNumber}`])
   })
 
-  /** How many files are kept, drafts apart, which go at any moment; none shows the number. */
+  /** Counts the stored files, without drafts, and asserts that none has the number in clear. */
   async function sealedFiles() {
     const folder = join(env.REGISTRY_DATA_DIR, 'files')
     const all = await readdir(folder, { recursive: true })

@@ -27,7 +27,10 @@ let stop = async () => {}
 let gate: pg.Client
 const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 
-/** Whoever keeps a refused row waits for who holds the gate. One by one: Citus tells workers. */
+/**
+ * A trigger that lets inserts of refused rows wait while the gate is locked. The SQL statements are
+ * sent one by one, because Citus passes each on to its workers.
+ */
 const gates = [
   `create function wait_for_test() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(7); return new; end $$`,
@@ -56,7 +59,7 @@ const waiting = `
   where datname = current_database() and wait_event_type = 'Lock'
     and query ~ 'into import_refusal'`
 
-/** Rows of one account, a bad one among the first thousand: steps come one after another. */
+/** Rows of one account, so that steps run in sequence, with a bad row in the first thousand. */
 const rowsFor = (accountID: number, count: number) =>
   Array.from({ length: count }, (_, i) => depositRow(one, accountID, i === 7 ? 'much' : 1))
 

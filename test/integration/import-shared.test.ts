@@ -22,7 +22,7 @@ after(async () => {
 
 type Row = Record<string, unknown>
 
-/** Investors who have a person and a company in common, each telling more or something else. */
+/** Investors who share a person and a company; each row has other data about the two. */
 function rowsFor(person: string, company: string): Row[] {
   const mail = (name: string) => [{ communicationTypeID: 1, name: `${name}@${person}.example` }]
   const row = (more: object) => entityOf(productID, { externalBizEntityId: unique('E'), ...more })

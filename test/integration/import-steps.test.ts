@@ -22,7 +22,7 @@ import { temporaryFolder, until } from '../support/process.ts'
 import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** Rows of a step. */
+/** The number of rows in a step. */
 const size = 1000
 
 describe('Steps of an import that are under way at once', () => {
@@ -152,7 +152,7 @@ describe('Steps of investors', () => {
   const waiting = () =>
     count(`pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
 
-  /** What becomes of a file whose row of this address waits for somebody else for a while. */
+  /** Imports a file in which the row with this address waits for another session for a while. */
   async function heldUp(id: string, rows: { id: string; parent?: string }[], until: () => unknown) {
     const other = new pg.Client(service.connection)
     await other.connect()

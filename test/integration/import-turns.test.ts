@@ -162,7 +162,7 @@ describe('An import among others', () => {
   })
 })
 
-/** Ends the connection that waits to keep refused rows. */
+/** Ends the database session that waits to insert refused rows. */
 const ended = `
   select pid, pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'

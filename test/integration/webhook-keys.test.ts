@@ -14,7 +14,7 @@ import { type Service, withService } from '../support/service.ts'
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64')
 
-/** A node with these keys that serves webhooks, too. */
+/** Runs a node with these keys that also sends webhooks. */
 async function withNode(
   connection: pg.ClientConfig,
   [current, ...previous]: [number, ...number[]],

@@ -44,7 +44,7 @@ const newProducts = async (count: number) => {
   return ids
 }
 
-/** So many deliveries of events that were there already. */
+/** Inserts so many outstanding deliveries of existing events. */
 async function owe(webhookID: number, count: number) {
   const events = await rowsOf(
     connection,

@@ -14,7 +14,7 @@ import {
 import { send } from '../../src/integration/webhook/send.ts'
 import { withReceiver } from '../support/receiver.ts'
 
-/** The answer that a name stands for 203.0.113.7. */
+/** A DNS answer that gives the address 203.0.113.7 for any name. */
 function asAddress(query: Buffer) {
   const asked = query.subarray(0, query.indexOf(0, 12) + 5)
   const answer = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 203, 0, 113, 7]

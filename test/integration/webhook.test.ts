@@ -43,7 +43,7 @@ const deliver = () =>
     patience: 2_000,
   })
 
-/** What comes from now on is sent. */
+/** Creates a webhook, which is sent the events from now on. */
 async function newWebhook(url: string, more: object = {}, client = service.admin) {
   await feedComesUp(service.connection)
   return only(await client.post('/Webhook', { url, ...more }))
@@ -61,7 +61,7 @@ const makeDue = (webhookID: number) =>
 
 type Delivery = { status: string; attempts: number; responseStatus: number | null }
 
-/** So many deliveries of a webhook have been tried, and wait or are over. */
+/** Waits until so many deliveries of a webhook have got an answer, whatever its status. */
 const tried = (webhookID: number, count: number) =>
   until('all to be tried', async () => {
     const all: Delivery[] = await deliveriesOf(webhookID)

@@ -40,7 +40,7 @@ async function closing(fund: Fund, by: 'account' | 'entity'): Promise<() => Prom
   return () => second.admin.put('/BizEntity', { ...entity, bizEntityParties, ...change })
 }
 
-/** How many wait for a lock, on whichever server it is. */
+/** How many sessions wait for a lock, on any server. */
 const waiting = () => waitingForLocks(first.connection)
 
 const units = async ({ accountID, investmentID }: Fund) => {
@@ -57,7 +57,7 @@ const write: Write = {
   requestID: 'slow',
 }
 
-/** A posting that has written and does not come to its end before it is told to. */
+/** Starts a posting that has written its rows, but commits only when it is told to. */
 async function postingSlowly({ accountID, investmentID }: Fund) {
   const database = openAsService(first.connection)
   const body = { accountID, investmentID, amount: '5', transactionDate: '2026-01-20' }

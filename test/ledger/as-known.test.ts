@@ -10,20 +10,20 @@ import { type Service, startService } from '../support/service.ts'
 import type { Data } from '../support/world.ts'
 
 /**
- * What was known: answers are taken at random moments of a random history, and asked for again at
- * its end with KnownAt. What the register says of then must not have changed by a digit.
+ * Reads of the past: answers are kept at random moments of a random history, and asked for again at
+ * its end with KnownAt. Not a digit of them may have changed.
  */
 const seed = Number(process.env.REGISTRY_KNOWN_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 120)
 
 let state = seed
-/** A whole number below another, by the seed. */
+/** A random whole number below `most`, from the seed. */
 function below(most: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
   return (state >> 8) % most
 }
 const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
-/** One of the records of an answer; of none one that is not there. */
+/** A random record of an answer; an empty object if the answer has none. */
 const some = (records: Data[]): Data => pick(records) ?? {}
 
 const folder = { REGISTRY_DATA_DIR: temporaryFolder() }
@@ -64,7 +64,7 @@ type Register = Awaited<ReturnType<typeof newRegister>>
 
 const day = () => `2025-0${1 + below(9)}-${10 + below(18)}`
 
-/** Something that may happen to a register; much of it is refused, which is as good. */
+/** The changes that may happen to a register; many are refused, which does not matter here. */
 function happenings(register: Register): (() => Promise<unknown>)[] {
   const { productID, investmentIDs, accountIDs } = register
   const { admin } = service
@@ -149,7 +149,7 @@ function happenings(register: Register): (() => Promise<unknown>)[] {
   ]
 }
 
-/** What is asked about a register, now or as it was known. */
+/** The reads about a register, for now or with KnownAt. */
 const questions = ({ productID, accountIDs, investmentIDs }: Register) => [
   `/BizEntity/Account/Holdings?ProductID=${productID}`,
   `/BizEntity/Account/Holdings?ProductID=${productID}&Date=2025-05-15`,

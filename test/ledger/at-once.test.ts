@@ -13,8 +13,8 @@ import {
 import { type Service, startService } from '../support/service.ts'
 
 /**
- * What can be posted in one statement is, and the rest goes the long way (docs/decisions/0090): the
- * same postings by either must come to the same.
+ * Postings are written by the single SQL statement of at-once.ts or by `post`
+ * (docs/decisions/0090). The same postings must give the same results either way.
  */
 let service: Service
 before(async () => {
@@ -33,7 +33,7 @@ const figures = ({ amount, quantity, investmentPrice, entryFeeAmount, ...row }: 
   account: [row.accountClosingQuantity, row.accountClosingAmount],
 })
 
-/** All that is told of an account, without whose it is. */
+/** Everything that answers show of an account, without its names and ids. */
 async function historyOf({ productID }: Fund, accountID: number) {
   // In the order of the ledger: by day, then by number.
   const inOrder = (rows: Row[]) =>
@@ -49,7 +49,7 @@ async function historyOf({ productID }: Fund, accountID: number) {
   return { rows: inOrder(rows).map(figures), held: held.map((row) => Object.values<string>(row)) }
 }
 
-/** A fund with two accounts that have the same, bought at odd prices. */
+/** A fund with two accounts that hold the same, bought at odd prices. */
 async function twins(...days: string[]) {
   const fund = await newFund(service, { accounts: 2, investments: [{ unitDecimals: 4 }] })
   const { investmentID } = fund
@@ -110,7 +110,7 @@ describe('Redemptions in one statement', () => {
 
 describe('Units that come in before others of their account, in one statement', () => {
   const day = (n: number) => `2026-01-${String(n).padStart(2, '0')}`
-  /** Days so far apart that none is followed by its neighbour. */
+  /** Days in an order in which none is followed by its neighbour. */
   const shuffled = [7, 2, 11, 4, 9, 1, 12, 3, 8, 5, 10, 6]
   const inOrder = shuffled.toSorted((a, b) => a - b)
 

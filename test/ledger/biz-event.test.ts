@@ -17,7 +17,7 @@ after(async () => {
   await service.stop()
 })
 const post = poster(() => service.admin)
-/** A settling posting, with nothing but what it is given. */
+/** Posts to settle a notice, with only the given fields. */
 const settle = (kind: string, body: object, client = admin) =>
   client.post(`/BizTransaction/${kind}`, body)
 const notice = (kind: string, body: object, client = admin) =>

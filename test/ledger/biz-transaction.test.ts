@@ -40,7 +40,7 @@ const held = async (more: object = own) => {
     .join('&')
   return all(await admin.get(`/BizEntity/Account/Holdings?${query}`))[0]?.quantity ?? 0
 }
-/** A fund of its own, so that prices and holdings of other tests do not matter. */
+/** A new fund, so that prices and holdings of other tests do not matter. */
 const fresh = async (options: Parameters<typeof newFund>[1] = {}) => {
   const made = await newFund(service, options)
   return { ...made, own: { accountID: made.accountID, investmentID: made.investmentID } }

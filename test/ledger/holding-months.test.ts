@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts'
 let service: Service
 let fund: Fund
 
-/** The first day of the month so many months ago, in the product's zone, and a day within it. */
+/** A day in the month so many months ago, in the product's time zone; by default the first. */
 const monthsAgo = (months: number, day = 1) => {
   const now = new Date(new Date().toLocaleString('en-US', { timeZone: 'Australia/Sydney' }))
   const date = new Date(Date.UTC(now.getFullYear(), now.getMonth() - months, day))

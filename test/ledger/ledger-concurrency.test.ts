@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const rows = (text: string, values: unknown[] = []) => rowsOf(first.connection, text, values)
-/** Comes again when told that an account is busy, which on a slow machine many are. */
+/** Repeats a request that was refused because an account is busy, as is common on slow machines. */
 const patiently =
   (post: ReturnType<typeof poster>): typeof post =>
   async (...given) => {
@@ -59,7 +59,7 @@ const noFaults = (replies: Reply[]) => {
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)))
 
-/** A client on its own that holds an account, as a long piece of work would. */
+/** Opens a database session that locks an account, as a long piece of work would. */
 async function holdAccount({ productID, accountID }: Pick<Fund, 'productID' | 'accountID'>) {
   const client = new pg.Client(first.connection)
   await client.connect()

@@ -33,8 +33,8 @@ import { type Service, startService } from '../support/service.ts'
 import { walks } from '../support/walks.ts'
 
 /**
- * Random histories of all operations, through HTTP, against a model that is a plain list. Runs for
- * a set time; `npm run test:walks` makes it longer, REGISTRY_LEDGER_SEED repeats a run.
+ * Random histories of all operations over HTTP, compared with a model that is a plain list. They
+ * run for a set time; `npm run test:walks` makes it longer, REGISTRY_LEDGER_SEED repeats a run.
  */
 const { REGISTRY_LEDGER_SECONDS = 30 * walks, REGISTRY_LEDGER_SEED } = process.env
 const seed = Number(REGISTRY_LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -42,7 +42,7 @@ const seed = Number(REGISTRY_LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
 let service: Service
 let database: Database
 
-/** What maintenance does with what has collected in histories, in the smallest pieces. */
+/** Folds the marks of long histories as maintenance does, in the smallest pieces. */
 async function foldSome() {
   for (let piece = 0; piece < 20; piece++)
     await database.transaction((tx) => foldClosings(tx, { enough: 1, rows: 2 }))
@@ -73,7 +73,7 @@ after(async () => {
   await service.stop()
 })
 
-/** The product as it is in one run: where its day begins and ends, and what of it is closed. */
+/** The product's settings in one run: its time zone, and the day up to which it is locked. */
 type Terms = { timeZone: string; lockedDate: string | null }
 
 async function setTerms(terms: Terms) {
@@ -85,7 +85,7 @@ async function setTerms(terms: Terms) {
 const dayIn = (timeZone: string, ahead = 0) =>
   new Intl.DateTimeFormat('en-CA', { timeZone }).format(Date.now() + ahead * 86_400_000)
 
-/** A date of a step by the calendar of the product. */
+/** Turns a day of a step into a date of the product's calendar. */
 function dateOf(date: string | undefined, { timeZone }: Terms) {
   const ahead = moments.indexOf(date as (typeof moments)[number])
   return ahead < 0 ? date : dayIn(timeZone, ahead)
@@ -99,7 +99,7 @@ async function takeAccounts(count: number): Promise<Account[]> {
 let operations = 0
 let refusals = 0
 
-/** One history on accounts of its own, compared at every step; what it should have come to. */
+/** Begins a history on new accounts; every step is compared with the model. */
 async function begin() {
   const accounts = await takeAccounts(2)
   const model = modelOf(investments)
@@ -130,7 +130,7 @@ async function begin() {
       transactionDate: date,
       externalBizTransactionId: unique(external),
     })
-    /** What the model says, where the days of a step are open to it. */
+    /** The answer of the model, or a refusal if a day of the step is locked or too far ahead. */
     const within = (dates: (string | undefined)[], judge: () => Answer): Answer => {
       const given = dates.filter((date) => date !== undefined)
       if (given.some((date) => date > dayIn(terms.timeZone, 1))) return { status: 400 }
@@ -280,7 +280,7 @@ async function begin() {
   }
 }
 
-/** The step with its days as dates. */
+/** Returns a step with its days as dates. */
 function dated(step: Operation, terms: Terms): Operation {
   const inBody = (body: Body) => ({ ...body, date: dateOf(body.date, terms) })
   if ('items' in step)
@@ -291,7 +291,7 @@ function dated(step: Operation, terms: Terms): Operation {
 
 type Game = Awaited<ReturnType<typeof begin>>
 
-/** The accounts of several histories as a whole: every closing, every holding on every day. */
+/** Compares the accounts of several histories at the end: all closings, and all holdings by day. */
 async function compareEnds(games: Game[], { timeZone }: Terms) {
   const ids = games.flatMap(({ accounts }) => accounts.map(({ accountID }) => accountID))
   const query = `AccountID.in=${ids}&PageSize=1000`
@@ -334,7 +334,7 @@ async function compareTransactions(games: Game[], query: string) {
   )
 }
 
-/** The records of an answer, numbers as they were written. */
+/** The records of an answer, with the digits of numbers as they were written. */
 function dataOf({ text }: Reply): Record<string, unknown>[] {
   return (parseJson(text) as { data: Record<string, unknown>[] }).data
 }

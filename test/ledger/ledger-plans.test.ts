@@ -17,7 +17,7 @@ import { freshDatabase, rowsOf } from '../support/database.ts'
 import { openAsService, readingsOf } from '../support/explain.ts'
 import { fillLedger } from '../support/large-ledger.ts'
 
-/** A million with REGISTRY_LEDGER_ROWS=1000000, which takes a few minutes. */
+/** The number of transactions; REGISTRY_LEDGER_ROWS=1000000 takes a few minutes. */
 const size = Number(process.env.REGISTRY_LEDGER_ROWS ?? 200_000)
 
 let database: Database
@@ -29,10 +29,10 @@ before(async () => {
 })
 after(() => database.close())
 
-/** Tables that grow with the registry; the others are a handful of rows here. */
+/** The tables that grow with the registry; the others have only a few rows here. */
 const large = /^(biz_transaction|holding|ledger_account|account|biz_entity|biz_event)/
 
-/** Index access only, and no more rows of any table than this, whatever the size of the ledger. */
+/** Asserts that work reads by indexes only, and at most so many rows of any table. */
 async function readsAtMost(most: number, work: (tx: Tx) => Promise<unknown>) {
   const readings = (await readingsOf(database, work)).filter(({ table }) => large.test(table))
   for (const { how, table, rows, text } of readings) {
@@ -48,7 +48,10 @@ const isFew = (work: (tx: Tx) => Promise<unknown>) =>
     () => false,
   )
 
-/** As autovacuum is broken off by who wants a lock on its table; in the middle, with some luck. */
+/**
+ * Breaks off the summary of an index, as autovacuum is broken off when another session wants a lock
+ * on its table. The timeout hits the middle of the work, with some luck.
+ */
 async function breakOff(index: string, afterMs: number) {
   await rowsOf(
     connection,

@@ -20,14 +20,15 @@ let everything: Row[]
 const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
 
 /**
- * As of a register of very many: they are looked through in steps (platform/sql/by-windows.ts). Not
- * on Citus, which lets no sequence of a spread table be altered and reads parts as they are.
+ * Makes ids as far apart as in a very large register, where lists are searched in steps
+ * (platform/sql/by-windows.ts). Not on Citus, which does not allow the sequence of a distributed
+ * table to be altered, and reads its shards without steps.
  */
 const farApart = `
   alter sequence biz_transaction_biz_transaction_id_seq increment by 397;
   alter sequence biz_event_biz_event_id_seq increment by 1013`
 
-/** Rows of 60 days, some of many rows, in no order of days; created in no order of ids. */
+/** Creates rows on 60 days, many on some of them, in an order unrelated to days and ids. */
 before(async () => {
   service = await startService()
   if (!isSpread) await rowsOf(service.connection, farApart)
@@ -169,7 +170,7 @@ describe('A list by a part of the external ids of its rows', () => {
     return `INV/${n % 2 ? 'a' : 'b'}-${n}`
   }
   let rows: { id: number; name: string }[]
-  /** Behind the others; of those in INV/ more than are looked up by it. */
+  /** Creates more rows after the others; more of them begin with INV/ than one look-up takes. */
   before(async () => {
     const { productID } = await newProduct(service)
     const { investmentID } = await newInvestment(service, productID)
@@ -221,7 +222,7 @@ describe('A list by a part of the external ids of its rows', () => {
   })
 })
 
-/** The accounts of a list, each of which has one row. */
+/** Reads a page of a list as account ids; each account has one row. */
 const pageOf = (list: string) => async (asked: string) => {
   const reply = await read(`${list}&${asked}`)
   return { data: accountsOf(reply), body: reply.body }

@@ -17,8 +17,9 @@ after(() => service.stop())
 const send = poster(() => service.admin)
 
 /**
- * An account with a class that was posted back into, so that its closings are shifted up to its
- * last deposit, of December; the one before that is of June. And with another class, since January.
+ * An account with two classes. `long` has deposits from February to June and in December; a later
+ * posting into January shifts all their closing figures. The other class has one deposit, in
+ * January.
  */
 async function twoClasses() {
   const { accountID, investmentIDs } = await newFund(service, { investments: [{}, {}] })
@@ -43,7 +44,7 @@ async function twoClasses() {
 
 type Classes = Awaited<ReturnType<typeof twoClasses>>
 
-/** What comes after June, and would have been before December, when that is rolled back. */
+/** Posts in July, after the December deposit was rolled back, and checks the holdings. */
 async function goesOn({ deposit, held, long }: Classes) {
   await deposit(long, '2025-07-01', 30)
   for (const [date, units] of [

@@ -26,7 +26,7 @@ const rows = 400
 const dayOf = (n: number) =>
   new Date(Date.UTC(2022, 0, 1) + n * 86_400_000).toISOString().slice(0, 10)
 
-/** A history of deposits, every fourth a redemption at another price, of one holding. */
+/** Posts a history of one holding: deposits, and as every fourth a redemption at another price. */
 before(async () => {
   service = await startService()
   database = connect(readConfig({}), service.connection, createLog('silent'))
@@ -66,13 +66,13 @@ const post = (kind: string, transactionDate: string, more: object) =>
 
 const marks = async () => (await rowsOf(service.connection, 'select * from closing_mark')).length
 
-/** Where the rows of the ledger lie: one that is written anew lies elsewhere. */
+/** The places (ctid) of the ledger's rows: a row that is written anew gets another place. */
 const places = async () => {
   const found = await rowsOf(service.connection, 'select ctid::text as place from biz_transaction')
   return new Set(found.map(({ place }) => place as string))
 }
 
-/** Every answer that tells of closings. */
+/** All answers that show closing figures. */
 const answers = () => {
   const position = `AccountID=${accountID}&InvestmentID=${investmentID}`
   return Promise.all(

@@ -20,8 +20,9 @@ import { type Service, startService } from '../support/service.ts'
 import { walks } from '../support/walks.ts'
 
 /**
- * Notices against a plain model, after any order of settling, correcting and rolling back: what is
- * left is what was asked for without what counts. REGISTRY_NOTICE_SEED begins elsewhere.
+ * Notices compared with a plain model, after settling, correcting and rolling back in any order:
+ * what is left of a notice is what it asked for, less the transactions that count.
+ * REGISTRY_NOTICE_SEED sets another seed.
  */
 const seed = Number(process.env.REGISTRY_NOTICE_SEED ?? 20)
 const steps = 120 * walks
@@ -43,7 +44,7 @@ const put = (body: object) => service.admin.put('/BizTransaction', body)
 const rollBackAll = (parts: readonly Part[]) =>
   service.admin.put('/BizTransaction/Rollback', { bizTransactionIDs: parts.map(({ id }) => id) })
 
-/** Numbers that look random and are the same for a seed. */
+/** A generator of random numbers that a seed repeats. */
 function dice(from: number) {
   let state = from
   const roll = () => {
@@ -58,7 +59,7 @@ function dice(from: number) {
 }
 
 const { below, often, pick } = dice(seed)
-/** 0.01 to 60, in cents, sometimes finer. */
+/** A random figure below 60 with two decimals, sometimes three. */
 const figure = () => `${below(60)}.${10 + below(90)}${often(0.1) ? 1 + below(9) : ''}`
 const notices: Notice[] = []
 let count = 0
@@ -96,7 +97,7 @@ async function announce() {
   keep({ id: bizEventID, asked: { units, money, fee } })
 }
 
-/** Settles what is left, or some of it, or more, and says or not that the rest stays. */
+/** Settles all, some, or more than what is left of a notice, as a partial posting or not. */
 async function settleOne(some: Notice) {
   const by = pick(['nothing', 'quantity', 'amount', 'both'] as const)
   const partial = often(0.6)
@@ -152,7 +153,7 @@ async function cancel(some: Notice) {
   notices.splice(notices.indexOf(some), 1)
 }
 
-/** A step on one of the last notices, so that there is much about each. */
+/** Takes a step on one of the last notices, so that each notice gets many steps. */
 async function step() {
   count++
   if (notices.length < 3 || often(0.1)) return announce()
@@ -182,7 +183,7 @@ it('has left what it asked for without what counts, whatever comes first', async
   }
 })
 
-/** The notice as the ledger has it: which transactions settle it, and what they come to. */
+/** The notice as the ledger has it: the transactions that settle it, and their totals. */
 async function asStored(some: Notice) {
   const rows = await rowsOf(
     service.connection,

@@ -38,7 +38,7 @@ const rolledBack = { resource: 'BizTransaction', event: 'biztransaction.rolledba
 const updated = { resource: 'Product', event: 'product.updated' } as const
 const about = { userID: null, username: 'slow', operation: 'PUT /Slow', requestID: 'slow' }
 
-/** Work that has written and does not come to its end before it is told to. */
+/** Starts work that has written its rows, but commits only when it is told to. */
 async function slowly(what: Pick<Write, 'resource' | 'event'>, work: (tx: Tx) => Promise<Written>) {
   const database = openAsService(service.connection)
   let end = () => {}
@@ -65,7 +65,7 @@ const deposits = (body: Body) =>
     return written as Written // nothing speaks against it
   })
 
-/** The reply to a request that must wait until something else has come to its end. */
+/** The reply to a request that must wait until other work commits. */
 async function afterwards(request: Promise<Reply>, commit: () => void): Promise<Reply> {
   let ended = false
   const reply = request.finally(() => {

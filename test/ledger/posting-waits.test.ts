@@ -19,7 +19,7 @@ after(async () => {
 
 const post = poster(() => service.admin)
 
-/** A session of its own that holds what it locked, as a frozen node would. */
+/** Opens a database session that keeps its locks, as a frozen node would. */
 async function holding(statement: string, values: unknown[]) {
   const client = new pg.Client(service.connection)
   await client.connect()
@@ -31,7 +31,7 @@ async function holding(statement: string, values: unknown[]) {
   }
 }
 
-/** What was started, and whether any of it is over. */
+/** The requests that were started, with a way to see whether any has ended. */
 function underway<T>(work: Promise<T>[]) {
   let ended = 0
   for (const one of work) void one.finally(() => ended++)

@@ -6,7 +6,7 @@ import { all, assertVerified, newFund, only } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** Postings that arrive together may share a record of the trail (docs/decisions/0430). */
+/** Postings that arrive together may share an audit record (docs/decisions/0430). */
 let service: Service
 before(async () => {
   service = await startService()
@@ -23,7 +23,7 @@ type Entry = {
 
 const day = '2026-01-10'
 
-/** Many requests at once, each of an account of its own, by two users in turns. */
+/** Sends many requests at once, each for another account, by two users in turns. */
 async function crowd() {
   const fund = await newFund(service, { accounts: 60 })
   const { investmentID, accounts } = fund

@@ -9,7 +9,7 @@ let service: Service
 let admin: Client
 let fund: Fund
 let other: Fund
-/** Transactions by a name of the test's own, and back. */
+/** The ids of transactions by the names that this test gives them. */
 const ids: Record<string, number> = {}
 
 before(async () => {

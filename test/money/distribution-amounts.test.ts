@@ -300,7 +300,7 @@ describe('Tax components', () => {
 })
 
 describe('Reinvestment', () => {
-  /** One account, wholly in the plan: cash amounts one after the other, at one price. */
+  /** Runs distributions of these amounts, in turn, for one account that reinvests everything. */
   const runs = async (amounts: number[], drpPrice: number, unitDecimals: number) => {
     const fund = await fundOf(service, [1], { investments: [{}, { unitDecimals }] })
     await choose(service, account(fund, 0), 2)

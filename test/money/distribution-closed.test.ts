@@ -22,7 +22,7 @@ import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
-/** On the second node stages over more than one account are jobs. */
+/** A setting of the second node, where stages over more than one account are jobs. */
 const inline = { REGISTRY_STAGE_INLINE: '1' }
 
 let service: Service
@@ -65,8 +65,8 @@ async function leave(accountID: number, by: keyof typeof closed) {
 }
 
 /**
- * A class of which the second holder reinvests half and the third all, in whole units at 7; one
- * distribution is completed, of which 2 and 6 are left, and another of 1 a unit is configured.
+ * A class of which the second holder reinvests half and the third all, in whole units at 7. One
+ * distribution is completed and leaves residuals of 2 and 6; another of 1 a unit is configured.
  */
 async function planned(first: object = {}) {
   const fund = await fundOf(service, [100, 200, 300], { investments: [first, { unitDecimals: 0 }] })
@@ -86,7 +86,7 @@ const shares = async (distribution: Distribution) =>
     ({ cashAmount, drpAmount, drpUnits }: Entitled) => [cashAmount, drpAmount, drpUnits],
   )
 
-/** What is left of reinvested money, account by account. */
+/** The residuals of reinvested money, account by account. */
 const residuals = async ({ productID, investmentID }: Fund) =>
   all(
     await service.admin.get(

@@ -11,7 +11,7 @@ import { seedHolders } from '../support/seed.ts'
 /** How many accounts take part; fewer for a quick look, more on a large machine. */
 const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 12_000)
 
-/** Every stage in one transaction; distribution-job-crash.test.ts has those in ranges. */
+/** Runs every stage in one database transaction; distribution-job-crash.test.ts has the jobs. */
 const atOnce = { REGISTRY_STAGE_INLINE: '1000000' }
 
 let connection: pg.ClientConfig
@@ -42,7 +42,7 @@ after(async () => {
   await client.end()
 })
 
-/** All that a stage writes, in a few figures. */
+/** A summary of everything that a stage writes, in a few figures. */
 async function picture() {
   const { rows } = await client.query(`
     select (select json_agg(d) from distribution d) as distributions,

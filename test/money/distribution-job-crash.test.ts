@@ -8,7 +8,7 @@ import { type Node, startNode } from '../support/node.ts'
 import { until } from '../support/process.ts'
 import { seedHolders } from '../support/seed.ts'
 
-/** How many accounts take part, and how many of them at once. */
+/** How many accounts take part, and how many of them the job handles at a time. */
 const accounts = Number(process.env.REGISTRY_CRASH_ACCOUNTS ?? 3_000)
 const inRanges = { REGISTRY_STAGE_INLINE: String(Math.ceil(accounts / 10)) }
 
@@ -38,7 +38,7 @@ after(async () => {
 
 type Progress = { phase: number; after: number; status: number } | undefined
 
-/** How far the stage is; undefined when none is under way. */
+/** The progress of the stage; undefined if no stage is under way. */
 async function progress(): Promise<Progress> {
   const { rows } = await client.query(`
     select phase, after_account_id as after from distribution_stage`)

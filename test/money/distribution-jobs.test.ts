@@ -24,7 +24,7 @@ import { type Service, startService } from '../support/service.ts'
 import { stopAfterSpans } from '../support/stages.ts'
 import { investor, taxingFund, unquoted } from '../support/withholding.ts'
 
-/** Stages over more than two accounts are jobs, two accounts at a time. */
+/** Settings with which stages over more than two accounts are jobs, two accounts at a time. */
 const inline = { REGISTRY_STAGE_INLINE: '2', REGISTRY_DATA_DIR: temporaryFolder() }
 
 let service: Service
@@ -350,7 +350,7 @@ describe('The period of a stage that goes on as a job', () => {
 })
 
 describe('Reports while a stage goes on as a job', () => {
-  /** The stage stays where it is while others are at work. */
+  /** Stops a stage where it is, with an error message, or lets it go on (null). */
   const halt = ({ productID }: Distribution, words: string | null) =>
     rowsOf(
       service.connection,

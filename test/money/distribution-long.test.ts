@@ -35,7 +35,7 @@ async function traders() {
   return fund
 }
 
-/** A distribution of before October, paid only now. */
+/** Pays a distribution with a record date before October, only now. */
 async function pay(fund: TaxingFund, dates: object = {}) {
   const taxComponents = [{ taxComponentName: 'AustralianUnfrankedDividends', percentage: 100 }]
   const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentID, drpPrice: 1 }

@@ -29,7 +29,7 @@ const movement = fc.record({
   offset: fc.integer({ min: 0, max: 220 }),
   units: fc.integer({ min: 1, max: 30_000_000 }),
   cents: fc.integer({ min: 1, max: 5_000_000 }),
-  /** The percentage of what is held that goes out; 0: units come in. */
+  /** The percentage of the held units that goes out; with 0 units come in. */
   out: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 100 })),
 })
 const holder = fc.record({
@@ -51,7 +51,7 @@ const round = fc.record({
   drpPrice: fc.integer({ min: 1, max: 5_000_000 }),
   pay: fc.integer({ min: 100, max: 230 }),
   allotLater: fc.integer({ min: 0, max: 20 }),
-  /** How many of the stages are taken back and done again. */
+  /** How many stages are reversed and done again. */
   back: fc.integer({ min: 0, max: 3 }),
 })
 const scenario = fc.record({
@@ -141,7 +141,7 @@ function movementsOf(planned: Scenario['holders'][number]['movements'], cents: b
     .filter(({ quantity }) => quantity !== 0n)
 }
 
-/** Posts the movements: first all that comes in, so that nothing is ever short. */
+/** Posts the movements, incoming units first, so that no holding is ever short. */
 async function hold(investmentID: number, holders: Holder[]) {
   const post = poster(() => service.admin)
   for (const kind of ['Allotment', 'Redemption']) {
@@ -273,7 +273,7 @@ async function run(
           })
 }
 
-/** Takes stages back and does them again, which must lead to where it was. */
+/** Reverses stages and does them again, which must give the same results. */
 async function runBack(
   distribution: { productID: number; corporateActionID: number },
   { from, back, lists }: { from: number; back: number; lists: object },

@@ -33,7 +33,7 @@ const reverse = (distribution: Distribution, fromStatusID: number) =>
     reason: 'Wrong rate',
   })
 
-/** Half of the second account's money, and all of the third's, is reinvested at 7. */
+/** A distribution in which the second account reinvests half, and the third all, at 7. */
 async function planned() {
   const fund = await fundOf(service, [100, 200, 300], { investments: [{}, { unitDecimals: 0 }] })
   await choose(service, account(fund, 1), 3, 50)
@@ -46,7 +46,7 @@ async function planned() {
 const holdings = async ({ productID }: Fund) =>
   all(await service.admin.get(`/BizEntity/Account/Holdings?ProductID=${productID}`))
 
-/** What the ledger counts of a product, and what is left of reinvested money. */
+/** The transactions of a product that count, and the residuals of reinvested money. */
 const ledgerOf = ({ productID }: Fund) =>
   rowsOf(
     service.connection,

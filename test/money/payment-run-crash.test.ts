@@ -46,7 +46,7 @@ const signIn = async () => {
   approver = await node.anyone.signIn('second', 'another password')
 }
 
-/** Everything that a step of a run can write. */
+/** A summary of everything that a step of a payment run can write. */
 async function picture() {
   const tables = ['payment_run', 'payment', 'payment_item', 'payment_exception', 'payment_run_file']
   const parts = [...tables, 'event', 'audit'].map(
@@ -56,7 +56,7 @@ async function picture() {
   return (await client.query(parts.join(' union all '))).rows
 }
 
-/** Whether somebody else has a transaction open. */
+/** Whether another session has a database transaction open. */
 const isUnderWay = async () =>
   (
     await client.query(`select from pg_stat_activity where datname = current_database()
@@ -64,7 +64,7 @@ const isUnderWay = async () =>
       and xact_start is not null`)
   ).rowCount! > 0
 
-/** Kills the service while the step waits to write this table, with all before it written. */
+/** Kills the service while a step waits to write this table, after everything before it. */
 async function killAt(table: string, call: () => Promise<unknown>) {
   const earlier = await picture()
   await client.query('begin')
@@ -89,7 +89,7 @@ const results = async (state: string) => ({
   })),
 })
 
-/** The first half, as the ids go. */
+/** Reissues the first half of the payments, by their ids. */
 const reissueHalf = async () => {
   const ids = (await paymentsOf(node.admin, key())).map(
     ({ paymentID }: { paymentID: number }) => paymentID,

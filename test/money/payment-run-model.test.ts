@@ -74,7 +74,7 @@ async function play(steps: Step[]) {
   await paysOnce(fund)
 }
 
-/** Whatever is refused is refused; what it must not do is tell of a fault. */
+/** Takes a step, which may be refused but must not fail with a status of 500 or more. */
 async function act(node: Service, approver: Client, fund: Fund, { what, which, other }: Step) {
   const call = async (client: Client, name: string, body: object) => {
     const { status, text } = await client.post(`/PaymentRun${name}`, body)
@@ -139,7 +139,7 @@ async function rollBack(node: Service, { productID }: Fund, which: number) {
   assert.ok(status < 500, text)
 }
 
-/** What was posted to be paid is more than, or all of, what runs pay to each account. */
+/** Asserts that payment runs pay no account more than was posted for it. */
 async function paysOnce({ productID }: Fund) {
   const rows = await rowsOf(
     service.connection,

@@ -26,7 +26,7 @@ after(async () => {
   await service.stop()
 })
 
-/** When the bank details of an account's entity were changed last. */
+/** Sets how many days ago the bank details of an account's entity were last changed. */
 const changed = (accountID: number, daysAgo: number) =>
   rowsOf(
     service.connection,

@@ -28,7 +28,7 @@ after(async () => {
 
 const create = (fund: Fund, more: object) => service.admin.post('/PaymentRun', runBody(fund, more))
 
-/** A run that the bank has. */
+/** A payment run that was sent to the bank. */
 async function sentRun(fund: Fund, more: object = {}) {
   const run = await newRun(service.admin, fund, more)
   await step(approver, 'Approve', run)
@@ -123,7 +123,7 @@ describe('POST /PaymentRun/Result', () => {
 })
 
 describe('A draft that sends returned money again', () => {
-  /** Two redemptions of one holder that came back together, in a draft to be sent again. */
+  /** A draft that reissues a returned payment for two redemptions of one holder. */
   async function returned() {
     const { fund } = await paidFund(service, [100])
     await mend(service, account(fund, 0), 'is_for_redemption = true')

@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** The conditions by which one row of a table is looked for, as prepared for any values. */
+/** The generic plan by which one row of a table is found; it shows the conditions used. */
 async function conditionsOf(table: string, tests: string): Promise<string> {
   const prepared = `prepare asked (int, bigint) as
     select 1 from only ${table} x where ${tests} for key share of x`
@@ -20,7 +20,7 @@ async function conditionsOf(table: string, tests: string): Promise<string> {
   return JSON.stringify(await plansOf(text))
 }
 
-/** Of several statements at once the driver gives a list of results, of which the last counts. */
+/** The result of the last of several SQL statements; the driver returns a list of results. */
 async function plansOf(text: string): Promise<unknown> {
   const client = new pg.Client(service.connection)
   await client.connect()

@@ -19,9 +19,9 @@ import { fundingAccount } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /**
- * Accounts there are at first, and then once more. The planner is made to believe that every table
- * that grows with them holds a million rows, and knows nothing else of it: so it does with a few
- * what it would do with many, and how many rows it reads shows what that would cost.
+ * The number of accounts at first; later there are twice as many. The planner is made to believe
+ * that every table that grows with them has a million rows, and gets no other statistics. So it
+ * plans for many rows although there are few, and the rows that it reads show what many would cost.
  */
 const count = Number(process.env.REGISTRY_PLAN_ACCOUNTS ?? 60)
 
@@ -61,7 +61,7 @@ const neverAnalyzed = `do $$ declare t regclass; begin
   for t in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
   loop execute format('alter table %s set (autovacuum_enabled = false)', t); end loop; end $$`
 
-/** Each a person, of whom a tenth is taxed, with a bank account; a third reinvest. */
+/** Makes each holder a person with a bank account; a tenth are taxed, and a third reinvest. */
 const asPersons = `
   with held as (select account_id, biz_entity_id from account where account_id = any($1::int[])),
   born as (
@@ -102,7 +102,7 @@ async function addAccounts() {
 const inline = 1_000_000
 const stages = [declareDistribution, payDistribution, reinvest] as const
 
-/** All stages, a payment run from its draft to what came back, and a file of deposits. */
+/** Runs all stages, a payment run from its draft to returned payments, and a file of deposits. */
 async function payOut(tx: Tx, distribution: Distribution) {
   const which = { ...keyOf(distribution), confirmSecond: true }
   for (const stage of stages) await stage(tx, operator, which, inline)
@@ -129,7 +129,7 @@ async function payOut(tx: Tx, distribution: Distribution) {
   assert.equal((await postRows(operator, rows)(tx)).refused.size, 0)
 }
 
-/** What is done is taken back, stage by stage, and then done for good. */
+/** Runs the stages, reverses them one by one, and then pays out for good. */
 async function tryThenPayOut(tx: Tx, distribution: Distribution) {
   const which = { ...keyOf(distribution), confirmSecond: true }
   for (const stage of stages) await stage(tx, operator, which, inline)
@@ -138,7 +138,7 @@ async function tryThenPayOut(tx: Tx, distribution: Distribution) {
   await payOut(tx, distribution)
 }
 
-/** Rows read by each statement, of each table; of several runs the most. */
+/** The most rows that any run of each SQL statement has read of each table. */
 function mostOf(readings: readonly Reading[]): Map<string, number> {
   const most = new Map<string, number>()
   for (const { text, table, rows } of readings) {
@@ -148,7 +148,7 @@ function mostOf(readings: readonly Reading[]): Map<string, number> {
   return most
 }
 
-/** So many of each account may be read that were not before: another plan, or rows left dead. */
+/** Rows for each account that may be read additionally, for another plan or for dead rows. */
 const anew = 30
 
 const worse = (less: Map<string, number>, more: Map<string, number>, times: number) =>

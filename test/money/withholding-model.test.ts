@@ -17,7 +17,7 @@ import {
 } from '../support/withholding.ts'
 
 let service: Service
-/** Rates of royalties that the test turns, by whom they are for. */
+/** The ids of the royalty rates that the test changes, by rule or country. */
 const rateIDs = new Map<string, number>()
 before(async () => {
   service = await startService()
@@ -127,7 +127,7 @@ type Round = {
   cents: number
 }
 
-/** One distribution: declared, paid, reinvested, taken back in part, and done again. */
+/** Runs one distribution: declared, paid, reinvested, reversed in part, and done again. */
 async function pass(plan: Scenario, { fund, accounts, parts, cents }: Round) {
   const taxComponents = ['Rights', 'Capital back', 'More rights'].map((taxComponentName, i) => ({
     taxComponentName,
@@ -167,7 +167,7 @@ async function pass(plan: Scenario, { fund, accounts, parts, cents }: Round) {
 
 const rounded = (n: bigint, d: bigint) => (2n * n + d) / (2n * d)
 
-/** In hundredths of a percent, and whether its cents are cut; undefined: nothing is withheld. */
+/** The rate in hundredths of a percent, and whether cents are cut; undefined for no tax. */
 function rateOf({ rates }: Scenario, { parties, override }: Holder) {
   if (override !== undefined) return { rate: override, cut: false }
   if (parties.includes('unquoted')) return { rate: rates.NoTfn, cut: true }

@@ -41,7 +41,7 @@ type Row = {
   withholding: Record<string, unknown>[]
 }
 
-/** A distribution on the fund up to its payment: what each account was left with. */
+/** Runs a distribution from its preview to its payment; returns entitlements and their taxes. */
 async function pay(fund: TaxingFund, taxComponents: object[], more: object = {}) {
   const how = { distributionAmountPerUnit: 1, taxComponents, ...more }
   const distribution = await configure(service, fund, how)

@@ -119,7 +119,7 @@ describe('A backup of much', () => {
   })
 })
 
-/** By how many megabytes this process grew at most while it worked. */
+/** The most megabytes by which this process grew during the work. */
 async function mostMemory(work: () => Promise<void>): Promise<number> {
   const base = process.memoryUsage.rss()
   let most = base

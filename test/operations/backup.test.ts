@@ -42,7 +42,7 @@ const taxNumber = '876543210'
 
 type Home = { dataDir: string; program: Program; service: Service }
 
-/** The service on a data folder, as an operator starts it. */
+/** Starts the service on a data folder, as an operator does. */
 async function startOn(dataDir: string): Promise<Home> {
   const program = await startRegistry({ ...credentials, REGISTRY_DATA_DIR: dataDir })
   const anyone = clientOf(program.url)
@@ -65,13 +65,13 @@ const newDocument = async (admin: Client, productID: number, bytes: Buffer) => {
   return data.documentID as number
 }
 
-/** Everything below a folder but its keys, by path. */
+/** The paths of all files below a folder. */
 const filesBelow = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
 
-/** The whole register as one can read it. */
+/** The reads that show the whole register. */
 const paths = (fund: Fund) => [
   `/Product`,
   `/Investment?ProductID=${fund.productID}`,
@@ -86,7 +86,7 @@ describe('A backup', { concurrency: false }, () => {
   let fund: Fund
   let personID: number
   let reportID: number
-  /** Waits for a worker, as far as its record says. */
+  /** The id of a report whose record says that it waits for a worker. */
   let lateID: number
   let documents: { documentID: number; bytes: Buffer }[]
   const folder = join(temporaryFolder(), 'made', 'here')
@@ -230,7 +230,7 @@ describe('A backup', { concurrency: false }, () => {
     assert.ok(there.size <= then.size)
   }
 
-  /** What is posted after the backup moves these. */
+  /** Removes the balances, which change with postings after the backup. */
   const withoutBalances = (data: object) =>
     JSON.parse(
       JSON.stringify(data, (name, value) => (/^balances?$/.test(name) ? undefined : value)),
@@ -246,7 +246,10 @@ describe('A backup', { concurrency: false }, () => {
     }
   }
 
-  /** New records do not meet old ones, tax numbers open, reports are made, the trail goes on. */
+  /**
+   * Asserts that a restored service goes on: new records get unused ids, tax numbers can be
+   * decrypted, reports are made, and the audit trail continues.
+   */
   async function goesOn({ service: { admin, connection } }: Home) {
     const known = await transactionsOf(admin)
     const { productID, investmentID, accountID } = fund
@@ -368,7 +371,7 @@ describe('A backup', { concurrency: false }, () => {
     assert.ok(row.n > earlier.size)
   })
 
-  /** With one file that is not what it was. */
+  /** A backup in which one file was changed. */
   async function lossyBackup() {
     const documentID = await newDocument(home.service.admin, fund.productID, randomBytes(1000))
     const { sha256, place } = await storedAt(documentID)

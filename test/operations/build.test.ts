@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { temporaryFolder } from '../support/process.ts'
 
-/** A copy of the sources that nothing was built in, with the packages of this one. */
+/** A copy of the sources without any build, which uses the installed packages of this one. */
 function freshTree(): string {
   const folder = join(temporaryFolder(), 'tree')
   const files = readdirSync('.').filter((name) => /\.json$/.test(name))

@@ -14,7 +14,7 @@ import {
 } from '../support/process.ts'
 
 const password = 'a password for tests'
-/** What makes a terminal for a test to type into. */
+/** Whether the program `script` is there, which gives tests a terminal to type into. */
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux')
 
 describe('the commands on a data folder of their own', { concurrency: false }, () => {

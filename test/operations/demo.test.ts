@@ -8,7 +8,7 @@ const env = { REGISTRY_DATA_DIR: dataDir }
 
 let password = ''
 
-/** As much of the generated types as is looked at. */
+/** The part of the generated types that this test reads. */
 type List<One> = {
   get: {
     parameters: { query?: { ProductID?: number; PageSize?: number } }

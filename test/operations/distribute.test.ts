@@ -53,7 +53,7 @@ describe('The file that distributes the tables', () => {
       assert.ok(text.includes(`'product_id', colocate_with => '${first!.table}');`), text)
   })
 
-  /** The statements of the migrations that a spread register may still be brought by. */
+  /** The SQL statements of the migrations that may still run on a register that is spread. */
   const later = readdirSync(migrationsFolder)
     .filter((name) => /^\d{4}-/.test(name) && name > '0038')
     .flatMap((name) => statementsOf(readFileSync(new URL(name, migrationsFolder), 'utf8')))
@@ -132,7 +132,7 @@ describe('distribute', () => {
   })
 })
 
-/** Where a statement names a table of the ledger, and the alias that it has there. */
+/** The tables of the ledger; `source` finds where SQL names one of them, with its alias. */
 const spread = steps.flatMap(({ kind, table }) =>
   kind === 'create_distributed_table' ? [table!] : [],
 )
@@ -143,7 +143,7 @@ const source = new RegExp(
   'g',
 )
 
-/** Of a statement, what it reads of the ledger without a word about the product. */
+/** The tables of the ledger that an SQL statement reads without a condition on the product. */
 function unplaced(statement: string): string[] {
   // The most that a page can begin at is asked of everything, and only of lists over everything.
   const text = statement.replace('(select max(corporate_action_id) from distribution)', '')

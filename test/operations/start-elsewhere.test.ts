@@ -145,7 +145,7 @@ describe('the service on the server that DATABASE_URL names', () => {
   })
 })
 
-/** Makes every write of a product wait until the lock is released. */
+/** Locks the products, so that every write of one waits until the lock is released. */
 async function lockProducts(t: TestContext, connection: pg.ClientConfig) {
   const client = new pg.Client(connection)
   await client.connect()

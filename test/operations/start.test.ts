@@ -119,14 +119,14 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
     assert.equal(await stop(registry), 0)
   })
 
-  /** Another start knows the first user, and the tokens already out. */
+  /** Starts again: no first user is created, and the client goes on with its old token. */
   async function startAgain() {
     registry = await startRegistry(env)
     assert.equal(printedPassword(registry), undefined)
     client = clientOf(registry.url, client.token)
   }
 
-  /** What was acknowledged is there, and what is there has its audit record. */
+  /** Asserts that acknowledged products are there, and that every product has an audit record. */
   async function assertComplete() {
     const products = await readAll(client, '/Product')
     const stored = new Set(products.map(({ externalProductId }) => externalProductId))
@@ -144,7 +144,7 @@ describe('the service on a data folder of its own', { concurrency: false }, () =
 
 let loads = 0
 
-/** Callers who create products for as long as they are let, and note what was acknowledged. */
+/** Starts callers who create products until they are stopped, and note what was acknowledged. */
 function startLoad(t: TestContext, client: Client, acknowledged: string[]) {
   const load = ++loads
   let stopped = false

@@ -34,7 +34,7 @@ after(async () => {
 
 const stages = ['Declare', 'Payment', 'DrpAllotment'] as const
 
-/** Distributions at every stage, two of them completed: what the corruptions below then spoil. */
+/** Makes distributions at every stage, two of them completed, for the corruptions below. */
 async function live() {
   const fund = await fundOf(service, [100, 200, 300], {
     investments: [{}, { unitDecimals: 0 }],
@@ -57,7 +57,7 @@ async function live() {
   await closing()
 }
 
-/** What is paid for each day of a period: cents, and a rate per annum. */
+/** Makes distributions that pay for each day of a period: in cents, and at an annual rate. */
 async function perDay() {
   const fund = await fundOf(service, [100, 200], { investments: [{ issuePrice: 2 }] })
   const period = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-30' }
@@ -68,7 +68,7 @@ async function perDay() {
     await stage(service.admin, 'Declare', await configure(service, fund, { ...how, ...period }))
 }
 
-/** An account that is closed before its money is reinvested gets the money. */
+/** Closes an account before its money is reinvested, so that it gets the money. */
 async function closing() {
   const fund = await fundOf(service, [100], { investments: [{}, {}] })
   await choose(service, account(fund, 0), 2)
@@ -86,7 +86,7 @@ async function closing() {
 const toClosed = `(corporate_action_id, account_id) in (
   select corporate_action_id, account_id from entitlement where drp_residual is not null)`
 
-/** A payment of which tax was withheld. */
+/** Makes a payment with withheld tax. */
 async function tax() {
   const fund = await taxingFund(service)
   await investor(service, fund, [unquoted], { units: 101.5 })
@@ -96,7 +96,7 @@ async function tax() {
   for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, distribution)
 }
 
-/** Somebody leaves the DRP: what was left is paid by a payment that is taken back, and again. */
+/** Lets an account leave the DRP: a payment pays its residual, is reversed, and pays again. */
 async function leave(fund: Fund, drp: object) {
   await choose(service, account(fund, 1), 1)
   const how = { distributionAmountTotal: 60, ...drp }
@@ -121,11 +121,11 @@ const copy = (typeID: number) => `
   select product_id, biz_transaction_type_id, account_id, investment_id, transaction_date, amount,
     quantity, corporate_action_id
   from biz_transaction where biz_transaction_id = ${of(typeID)}`
-/** Only the constraints are in the way; a check must not rely on them. */
+/** Drops a constraint before a corruption, because a check must not rely on constraints. */
 const without = (constraint: string, statement: string) =>
   `alter table entitlement drop constraint ${constraint}; ${statement}`
 
-/** For every check the ways to break what it looks at; each must be found by it. */
+/** The corruptions that each check must find, by the name of the check. */
 const corruptions: Record<string, string[]> = {
   'the totals of a distribution are the sums of its entitlements': [
     `update distribution set declared_amount = declared_amount + 0.01 where ${declared}`,
@@ -270,7 +270,7 @@ describe('Distributions that are right', () => {
   it('pass every check', () => assertVerified(service))
 })
 
-/** A check that Citus takes only where verify makes it, on copies: the note below is counted so. */
+/** Why a check is skipped on Citus, which accepts its SQL only on the copies that verify makes. */
 const onCopies = (name: string) => isSpread && /overtaken/.test(name) && 'verified on copies there'
 
 describe('verify finds it when it does not hold that', () => {

@@ -23,7 +23,7 @@ after(async () => {
   await service.stop()
 })
 
-/** Runs at every state, one of them with money that came back and went out again. */
+/** Makes payment runs in every state, one of them with a payment returned and reissued. */
 async function live() {
   const approver = await service.userWith({ role: 'Administrator' })
   const { fund } = await paidFund(service, [100, 200, 300])
@@ -46,7 +46,7 @@ async function live() {
   await tax()
 }
 
-/** A payment of which tax was withheld. */
+/** Makes a payment with withheld tax. */
 async function tax() {
   const fund = await taxingFund(service)
   await investor(service, fund, [unquoted])
@@ -57,7 +57,7 @@ async function tax() {
 const one = (state: string) => `payment_run_id = (
   select min(payment_run_id) from payment_run where state = '${state}')`
 
-/** For every check the ways to break what it looks at; each must be found by it. */
+/** The corruptions that each check must find, by the name of the check. */
 const corruptions: Record<string, string[]> = {
   'a payment is the sum of what it is made of, unless that was paid again since': [
     'update payment set amount = amount + 0.01',

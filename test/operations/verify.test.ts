@@ -25,7 +25,7 @@ after(async () => {
   await service.stop()
 })
 
-/** A little of everything: what the corruptions below then spoil. */
+/** Makes some records of every kind, for the corruptions below. */
 async function live() {
   const fund = await newFund(service, { accounts: 2, investments: [{}, {}] })
   const other = await newFund(service)
@@ -71,7 +71,7 @@ const ofType = (typeID: number) =>
   `(select min(biz_transaction_id) from biz_transaction where biz_transaction_type_id = ${typeID})`
 const spoil = (set: string, which: string) =>
   `update biz_transaction set ${set} where biz_transaction_id = ${which}`
-/** A mark in the line of every holding. */
+/** Inserts a closing mark for every holding. */
 const mark = (figures: string) =>
   `insert into closing_mark select product_id, account_id, investment_id, ${figures} from holding`
 const updated = `(select min(biz_transaction_id) from biz_transaction
@@ -79,7 +79,7 @@ const updated = `(select min(biz_transaction_id) from biz_transaction
 const rolledBack = `(select min(biz_transaction_id) from biz_transaction
   where biz_transaction_status_id = 3)`
 
-/** For every check the ways to break what it looks at; each must be found by it. */
+/** The corruptions that each check must find, by the name of the check. */
 const corruptions: Record<string, string[]> = {
   'a holding is the sum of its transactions': [
     'update holding set quantity = quantity + 1',
@@ -221,7 +221,7 @@ const corruptions: Record<string, string[]> = {
   ],
 }
 
-/** What a constraint would refuse, a check must find all the same. */
+/** Drops constraints: a check must also find what a constraint would refuse. */
 const withoutConstraints = `
   alter table holding drop constraint holding_not_negative;`
 

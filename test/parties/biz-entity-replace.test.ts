@@ -20,7 +20,7 @@ const create = async (more: object = {}) =>
 const read = async (id: number) => only(await service.admin.get(`/BizEntity?BizEntityID=${id}`))
 const email = () => `${unique('mail')}@example.com`
 
-/** An entity with one of everything. */
+/** The input of an entity with one record of every kind. */
 const full = () =>
   create({
     externalBizEntityId: unique('E'),
@@ -55,7 +55,7 @@ const full = () =>
     ],
   })
 
-/** The dates of an entity, finer than filters tell. */
+/** The dates of an entity from the database, more precise than filters compare them. */
 async function datesOf(id: number): Promise<Record<string, string>> {
   const [row] = await rowsOf(
     service.connection,
@@ -66,7 +66,7 @@ async function datesOf(id: number): Promise<Record<string, string>> {
   return row
 }
 
-/** Which dates of an entity have moved, and none of them back. */
+/** The dates of an entity that have changed; asserts that none has gone back. */
 async function movedSince(id: number, before: Record<string, string>) {
   const after = await datesOf(id)
   for (const [name, date] of Object.entries(before)) assert.ok(after[name]! >= date, name)

@@ -10,10 +10,10 @@ type Account = { id: number; entity: number; product: number }
 let service: Service
 let accounts: Account[]
 
-/** Ids as of a register of very many: they are looked through in steps (sql/by-windows.ts). */
+/** Sets ids as far apart as in a very large register, which is read in steps (by-windows.ts). */
 const farApart = 'alter sequence biz_entity_biz_entity_id_seq increment by 1009'
 
-/** Every third entity has an account more, made much later. */
+/** Gives every third entity another account, created much later. */
 const more = `
   insert into account (biz_entity_id, product_id, account_number, currency_id, drp_type_id,
     account_status_id)

@@ -6,7 +6,7 @@ import { newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** On one server, told that products live on several: what it does then works on both. */
+/** Runs on one server, but is told that the ledger is spread: what it does then works on both. */
 let service: Service
 let productID: number
 before(async () => {

@@ -13,7 +13,7 @@ after(() => service.stop())
 const history = async (bizEntityID: number, more = '') =>
   all(await service.admin.get(`/BizEntity/History?BizEntityID=${bizEntityID}${more}`))
 
-/** How a parent or dealer group is named in a link, by its own id or the caller's. */
+/** Matches where a link names a parent or dealer group, by its own id or its external id. */
 const namesOf = ({ bizEntityID, externalBizEntityId }: { [name: string]: string | number }) =>
   new RegExp(
     `"${externalBizEntityId}"|(arent|Group)BizEntityID":\\s*({[^}]*)?\\b${bizEntityID}\\b`,

@@ -33,7 +33,7 @@ const everyone = actorOf(null)
 
 type Read = (handle: Sql, actor: Actor, query: never) => Promise<{ recordCount: number }>
 
-/** A read that finds this many records, reads at most this many rows, and walks no large table. */
+/** Asserts that a read finds so many records in at most so many rows, and scans no large table. */
 async function isLookUp(read: Read, query: object, found: number, rows: number, actor = everyone) {
   const what = `${read.name} ${JSON.stringify(query)} of ${actor.productIDs}`
   let recordCount = -1
@@ -160,7 +160,7 @@ describe('The other reads', () => {
 describe('A bulk create', () => {
   const vault = vaultOf({ current: Buffer.alloc(32, 7), previous: [] })
 
-  /** How many statements it takes to create this many entities with one of everything. */
+  /** How many SQL statements it takes to create so many entities with one record of every kind. */
   async function statementsFor(entities: number): Promise<number> {
     const inputs = Array.from({ length: entities }, (_, i) => {
       // Every tenth changes a person who is there, and shared.

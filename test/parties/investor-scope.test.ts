@@ -7,7 +7,7 @@ import { newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** What is where: an entity of each product with one of everything, and things of nobody. */
+/** An entity of each product with one record of every kind, and records that nobody owns. */
 let service: Service
 let mine: number
 let theirs: number
@@ -59,7 +59,7 @@ const full = async (productID: number): Promise<Entity> => {
   )
 }
 
-/** Every record inside an entity that has an endpoint of its own. */
+/** The records inside an entity that have their own endpoints. */
 function partsOf(entity: Entity) {
   const [{ person }, { organisation }] = entity.bizEntityParties
   const { person: associated } = organisation.associatedPersons[0]

@@ -8,13 +8,13 @@ import { startProgram, temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, withService } from '../support/service.ts'
 
-/** What SECURITY.md says of a change of the secret; tax-numbers.test.ts is about the other key. */
+/** Tests what SECURITY.md says about a new JWT secret; tax-numbers.test.ts has the other key. */
 describe('A new JWT secret', () => {
   const secret = (name: string) => ({ REGISTRY_JWT_SECRET: `${name} ${'secret '.repeat(8)}` })
   const codeNow = (factor: string) => codeAt(factor, stepAt(Date.now()))
   const login = { username: 'admin', password: 'a password for tests' }
   const key = { 'Idempotency-Key': 'the same' }
-  /** Its answer holds a secret, and is kept sealed. */
+  /** The body of POST /ApiKey, whose answer holds a secret and is kept encrypted. */
   const apiKey = { name: 'Kept', permissions: ['Product.Read'] }
 
   it('ends access tokens; refresh tokens go on; kept answers are not opened', async () => {

@@ -22,7 +22,7 @@ import { type Service, startService, withService } from '../support/service.ts'
 
 const key = (fill: number) => Buffer.alloc(32, fill)
 
-/** That no number stands anywhere in clear is for secrets.test.ts, with every other secret. */
+/** secrets.test.ts checks that no tax number is stored anywhere in clear, and no other secret. */
 let service: Service
 before(async () => {
   service = await startService()

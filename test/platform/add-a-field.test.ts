@@ -8,7 +8,7 @@ import { register } from 'tsx/esm/api'
 import { freshDatabase } from '../support/database.ts'
 import type { Service } from '../support/service.ts'
 
-/** Every resource with fields of its own: where a line goes, and where the column. */
+/** All resources with their own fields: the schema and the table that a new field goes into. */
 const resources = [
   { room: 'catalogue/product', table: 'product' },
   { room: 'catalogue/investment', table: 'investment' },
@@ -29,7 +29,7 @@ const load = <T>(path: string): Promise<T> => import(pathToFileURL(join(copy, pa
 // The copy is TypeScript also where the tests themselves run as JavaScript made beforehand.
 register()
 
-/** A copy of the service with the two lines for each resource. */
+/** A copy of the service with the two added lines for each resource. */
 let copy: string
 let service: Service
 before(async () => {
@@ -54,7 +54,7 @@ after(async () => {
   rmSync(copy, { recursive: true })
 })
 
-/** The one line, behind the first field that begins like this. */
+/** Adds the line of a field after the first field that begins with `behind`. */
 function addLine(room: string, behind: string, as: string) {
   const path = join(copy, 'src', room, 'schema.ts')
   const lines = readFileSync(path, 'utf8').split('\n')

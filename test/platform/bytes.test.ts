@@ -7,7 +7,7 @@ import { ByteClient, bytesColumn } from '../../src/platform/sql/bytes.ts'
 import { types } from '../../src/platform/sql/pool.ts'
 import { freshDatabase } from '../support/database.ts'
 
-/** A socket that hands on what arrives in pieces of these lengths, over and over. */
+/** A socket that passes data on in pieces of these lengths, in turns. */
 function inPieces(lengths: readonly number[]): Socket {
   const socket = new Socket()
   const emit = socket.emit.bind(socket)
@@ -38,7 +38,7 @@ const statements = [
   'set local lock_timeout = 1000',
 ]
 
-/** What a statement answers, twice: as it is planned, and as it is kept. */
+/** The answers of all SQL statements, each run twice: newly prepared, and already prepared. */
 async function answersOf(client: pg.Client) {
   const answers: unknown[] = []
   for (const [i, text] of [...statements, ...statements].entries()) {

@@ -68,7 +68,7 @@ describe('A list whose item breaks a constraint of the database', () => {
   })
 })
 
-/** Sends all of a request before it looks for an answer, as some clients do. */
+/** Sends a whole request before it reads anything of the answer, as some clients do. */
 async function sendThenRead(head: string, bytes: number): Promise<string> {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)

@@ -20,7 +20,7 @@ import { type Service, withService } from '../support/service.ts'
 
 type Environment = Record<string, string>
 
-/** What is said about a bad environment. */
+/** The error message for a wrong environment. */
 function complaint(env: Environment): string {
   try {
     readConfig(env)
@@ -207,7 +207,7 @@ describe('The service over TLS', { skip }, () => {
     return { app, url, port: Number(new URL(url).port), stop }
   }
 
-  /** The certificate that whoever connects now gets to see. */
+  /** The certificate that a new connection gets. */
   const shown = (port: number) =>
     new Promise<Buffer>((resolve, reject) => {
       const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })

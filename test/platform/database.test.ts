@@ -33,7 +33,7 @@ const valueAt = async (id: number) =>
 const set = (tx: Tx, id: number, value: string) =>
   tx.query(sql`update scratch set value = ${value} where id = ${id}`)
 
-/** Ends every connection to a database but the one that does so. */
+/** Ends every other connection to a database. */
 const endConnections = (to: pg.ClientConfig) =>
   rowsOf(
     to,
@@ -181,7 +181,7 @@ describe('A transaction', () => {
   })
 })
 
-/** What becomes of an error of a statement. */
+/** The error that a caller gets for an error of an SQL statement. */
 const saidBy = (code: string, message: string) => {
   const said = `raise exception using errcode = '${code}', message = '${message}'`
   const broken = database.transaction((tx) => tx.query(sql`${raw(`do $$ begin ${said}; end $$`)}`))

@@ -49,7 +49,7 @@ const start = (dataDir: string, messages: string[] = []) =>
 type Said = { connection?: Connection; refusal?: string }
 type Owner = { child: ChildProcess; said: Promise<Said>; stop(): Promise<void> }
 
-/** A registry in a process of its own, with what it said about its start. */
+/** Starts an embedded database in another process, and collects what it reports about its start. */
 function startOwner(dataDir: string, user: { uid?: number; gid?: number } = {}): Owner {
   const args = ['--import', 'tsx', join(here, 'embedded-owner.ts'), dataDir]
   const child = spawn(process.execPath, args, {

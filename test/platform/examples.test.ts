@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** What examples cannot know: they leave it to be filled in. */
+/** Values that examples cannot know and leave to be filled in, by operation. */
 const secrets: Record<string, () => Promise<object>> = {
   'POST /User/Login': async () => ({ password: adminPassword }),
   'POST /User/RefreshToken': async () => {
@@ -32,7 +32,7 @@ const secrets: Record<string, () => Promise<object>> = {
   'PUT /User/Password': async () => ({ currentPassword: adminPassword }),
 }
 
-/** Records that no example makes and another is about. */
+/** Records that an example needs and that no example makes, by operation. */
 const needed: Record<string, [path: string, body: object][]> = {
   'POST /BizEntity/Parent': [
     [
@@ -53,7 +53,7 @@ const needed: Record<string, [path: string, body: object][]> = {
   ],
 }
 
-/** A fund from its first day: each example finds what those before it have made. */
+/** The order of the examples: each finds the records that earlier examples have made. */
 const order = `
   POST /User/Login, POST /User/RefreshToken, POST /Product, PUT /Product, POST /User, PUT /User,
   POST /Investment, PUT /Investment, POST /Investment/Price, PUT /Investment/Price,

@@ -16,7 +16,7 @@ import { start, temporaryFolder, until } from '../support/process.ts'
 import { startBucket } from '../support/s3.ts'
 import { adminPassword, type Service, startService } from '../support/service.ts'
 
-/** Where a process tells the most memory it ever had. */
+/** Only Linux reports the peak memory of a process. */
 const notLinux = process.platform !== 'linux'
 
 let service: Service
@@ -45,7 +45,7 @@ const upload = async (client: Client, documentID: number, bytes: Buffer, method 
 const download = async (client: Client, documentID: number) =>
   (await getBytes(client, `/Document/File?DocumentID=${documentID}`)).bytes
 
-/** What the worker does, by hand. */
+/** Collects unused files, as the worker does. */
 async function collect(own = service, env: Record<string, string> = {}) {
   const config = readConfig({ REGISTRY_DATA_DIR: dataDir, ...env })
   const database = connect(config, own.connection, createLog('silent'))

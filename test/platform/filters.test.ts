@@ -18,7 +18,7 @@ import { freshDatabase, rowsOf } from '../support/database.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService, withService } from '../support/service.ts'
 
-/** A filter as anyone would write it in a line, against which the SQL is held. */
+/** A filter as one line of JavaScript, with which the SQL is compared. */
 type Naive = (shown: string | null, value: string) => boolean
 
 const filters = {
@@ -34,7 +34,7 @@ const order = (name: Name, value: string) => {
   if (name === 'Number' || name === 'Kind') return Number(value)
   return name === 'Moment' ? Math.floor(Date.parse(value) / 1000) : value
 }
-/** Compares as the type of the filter does; a record without a value equals nothing. */
+/** Compares by the type of the filter; a record without a value never matches. */
 const compared = (name: Name, is: (a: number | string, b: number | string) => boolean): Naive => {
   return (shown, value) => shown !== null && is(order(name, shown), order(name, value))
 }
@@ -94,14 +94,14 @@ const values: Record<Name, fc.Arbitrary<string>> = {
   }),
   Kind: fc.constantFrom('-1', '0', '1', '2', '3', '4', '5', '9007199254740991'),
 }
-/** A column of a lookup has one of its ids, always. */
+/** The values of a lookup column, which always has one of the lookup's ids. */
 const stored: Partial<Record<Name, fc.Arbitrary<string>>> = { Kind: fc.constantFrom('1', '2', '4') }
 const plainOf = (value: string) =>
   value.includes('T') && !/[Z+]/.test(value) ? `${value}Z` : value
 
 const names = Object.keys(filters) as Name[]
 const row = fc.tuple(...names.map((name) => stored[name] ?? fc.option(values[name], { freq: 4 })))
-/** Items of a list are trimmed; one of blanks alone is refused as one that is missing. */
+/** Values for lists, without those that are only blanks: a list refuses them as missing items. */
 const listed = (name: Name) => values[name].filter((item) => item.trim() !== '')
 const asked = fc.constantFrom(...names).chain((name) =>
   fc.constantFrom(...operators[name], '').chain((operator) => {
@@ -132,7 +132,7 @@ describe('Filters', () => {
 
   const read = queryReader(Type.Object(filterParameters(filters)))
 
-  /** The places of the rows that a query picks, as the service reads and runs it. */
+  /** The places of the rows that a query finds, as the service reads and runs it. */
   async function picked(query: [string, string][]) {
     const found = await database.query<{ id: number }>(
       sql`select id from scratch where ${conditions(filters, read(query) as object)} order by id`,

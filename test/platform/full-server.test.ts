@@ -7,7 +7,7 @@ import { refused } from '../support/refused.ts'
 import { encryptionKey, withService } from '../support/service.ts'
 import { refusedStart } from '../support/starts.ts'
 
-/** A login that the server has so many connections for, and no more. */
+/** These tests use a login with a limited number of connections. */
 describe('A server that has no connection left', () => {
   let owner: pg.ClientConfig
   let own: pg.ClientConfig

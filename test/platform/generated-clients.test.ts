@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts'
 
 const run = promisify(execFile)
 
-/** Below client/, where the generators and the compiler that they need are installed. */
+/** The folder is below client/, where the generators and their compiler are installed. */
 mkdirSync('client/generated', { recursive: true })
 const folder = mkdtempSync('client/generated/test-')
 const document = join(folder, 'openapi.json')
@@ -23,7 +23,7 @@ after(async () => {
   await service.stop()
 })
 
-/** Compiles what was generated, with a program that uses it, as strictly as we compile our own. */
+/** Compiles a generated client, with a program that uses it, as strictly as our own code. */
 async function compile(name: string, program: string) {
   const place = join(folder, name)
   writeFileSync(join(place, 'use.ts'), program)

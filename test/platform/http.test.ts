@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** A body of these bytes, exactly. */
+/** Sends a body of exactly these bytes. */
 const bytes = (path: string, body: Buffer | string) =>
   sendRaw(
     service.url,

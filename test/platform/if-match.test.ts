@@ -21,14 +21,14 @@ after(() => service.stop())
 type Data = any
 const { stringify } = JSON
 
-/** The one record of an answer, whether it is in an array or not. */
+/** The single record of an answer, in an array or not. */
 function one(reply: Reply): Data {
   assert.equal(reply.status, 200, reply.text)
   return Array.isArray(reply.data) ? reply.data[0] : reply.data
 }
 const make = async (path: string, body: object) => one(await service.admin.post(path, body))
 
-/** A resource: how one of its records is made, asked for, and changed the nth time. */
+/** A resource: how to create a record of it, read it, and change it for the nth time. */
 type Resource = {
   make: () => Promise<Data>
   query: (record: Data) => string
@@ -40,7 +40,7 @@ const owner = () => ({ bizEntityID: fund.accounts[0]!.bizEntityID })
 const named = (record: Data, n: number) => ({ ...record, name: `Name ${n}` })
 const newEntity = () => make('/BizEntity', entityOf(fund.productID))
 
-/** A rate for a year of its own: no two overlap. */
+/** Counts the withholding rates: each gets another year, because rates must not overlap. */
 let rates = 0
 const aRate = (year: number) => ({
   rule: 'NonResident',
@@ -167,7 +167,7 @@ const resources: Record<string, Resource> = {
   },
 }
 
-/** A record of a resource, as its clients see it. */
+/** Creates a record of a resource, and reads it as clients do. */
 async function newRecord(path: string) {
   const resource = resources[path]!
   const made = await resource.make()
@@ -237,7 +237,7 @@ for (const [path, { deletes = true }] of Object.entries(resources))
       })
   })
 
-/** One has done it; the others were too late (412, or 404), or found it being worked on (409). */
+/** Asserts that one request succeeded, and the others were late (412, 404) or met a lock (409). */
 function onlyOneOf(replies: Reply[]) {
   const [done, others] = [200, 0].map((wanted) =>
     replies.filter(({ status }) => (status === 200) === (wanted === 200)),

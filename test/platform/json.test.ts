@@ -5,7 +5,7 @@ import { Refusal } from '../../src/platform/refusal.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from '../../src/platform/shape/decimal.ts'
 import { parseJson, WrittenNumber } from '../../src/platform/shape/json.ts'
 
-/** What JSON.parse would have made of it: written numbers as doubles. */
+/** A value as JSON.parse would return it, with numbers as doubles. */
 const asDoubles = (value: unknown): unknown => {
   if (value instanceof WrittenNumber) return Number(value.text)
   if (Array.isArray(value)) return value.map(asDoubles)
@@ -16,7 +16,7 @@ const asDoubles = (value: unknown): unknown => {
 const isAllowed = (text: string) =>
   !text.includes('\0') && !/\p{Surrogate}/u.test(text) && !text.includes('__proto__')
 
-/** Any JSON, as text, within the limits that are ours: depth, NUL, pairs, __proto__. */
+/** Any JSON text within our limits: depth, NUL, surrogate pairs and `__proto__`. */
 const json = fc
   .jsonValue({ maxDepth: 12, stringUnit: 'binary' })
   .map((value) => JSON.stringify(value))
@@ -34,7 +34,7 @@ const refusalOf = (text: string): Refusal | undefined => {
   }
 }
 
-/** Valid or not, by the reader that everybody trusts. */
+/** Whether a text is valid JSON according to JSON.parse. */
 const isJson = (text: string) => {
   try {
     JSON.parse(text)
@@ -135,7 +135,7 @@ describe('A decimal', () => {
   const digits = fc.stringMatching(new RegExp(`^\\d{1,${decimalDigits}}$`))
   const sign = fc.constantFrom('', '-')
 
-  /** The same value written as plainly as it can be. */
+  /** The shortest plain form of the same number. */
   const plainest = (mark: string, whole: string, fraction: string) => {
     const before = whole.replace(/^0+(?=\d)/, '')
     const after = fraction.replace(/0+$/, '')

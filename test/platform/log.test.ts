@@ -32,7 +32,7 @@ before(async () => {
 })
 after(() => node.stop())
 
-/** The lines of the log so far; what is not one is the greeting. */
+/** The lines of the log so far, without the greeting, which is not JSON. */
 const lines = (): Line[] =>
   node
     .output()
@@ -48,7 +48,7 @@ const linesOf = (requestID: string) =>
 
 const named = (id: string) => ({ 'X-Request-Id': id })
 
-/** Its form, and what it does for itself; secrets.test.ts searches it for every secret there is. */
+/** Tests the form of the log and its own masking; secrets.test.ts searches it for every secret. */
 describe('The log', () => {
   it('has one line per request: what was asked for, how it ended, how long it took', async () => {
     await node.admin.get('/product?ExternalProductId=Vole', named('log-1'))

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
-/** Where lookup values have their numbers: the lookups, and what the kinds of transactions are. */
+/** The only files that may have ids of lookup values: the lookups and the transaction kinds. */
 const homes = [/^src\/platform\/lookup\//, /^src\/ledger\/biz-transaction\/kinds\.ts$/]
 
-/** Fields and columns that hold the id of a lookup value, and those that hold other ids. */
+/** A pattern for fields and columns that hold the id of a lookup value. */
 const field = '(?:type|status|method|indicator|term|period|currency)_?ID'
 const bare = [
   new RegExp(`${field}"?\\s*(?:[=!]==?|=|<>|<=?|>=?)\\s*\\d`, 'gi'),
@@ -15,7 +15,7 @@ const bare = [
 ]
 const bareValue = new RegExp(`${field}['"]?:\\s*\\d`, 'gi')
 
-/** Schemas have examples of requests, which show numbers as callers write them. */
+/** The bare ids in a text. Examples in a schema.ts may have them, as callers write numbers. */
 const bareIDs = (text: string, path = '') =>
   [...bare, ...(path.endsWith('/schema.ts') ? [] : [bareValue])].flatMap(
     (pattern) => text.match(pattern) ?? [],

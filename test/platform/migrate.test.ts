@@ -29,7 +29,7 @@ import { startService } from '../support/service.ts'
 
 const present = readdirSync(migrationsFolder).filter((name) => /^\d{4}-.*\.sql$/.test(name))
 
-/** A copy of the migrations to spoil. */
+/** The folder of a copy of the migrations, which tests may spoil. */
 let path: string
 let folder: URL
 before(() => {

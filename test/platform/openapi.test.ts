@@ -22,7 +22,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** Every schema at any depth, with the path to it. */
+/** All schemas inside a schema, at any depth, each with its path. */
 function* schemasIn(schema: Schema, path: string): Generator<[string, Schema]> {
   yield [path, schema]
   for (const [name, inner] of Object.entries(schema.properties ?? {}))

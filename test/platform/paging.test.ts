@@ -34,7 +34,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** Of what the worlds have one or none of, so that a walk along it proves something. */
+/** Adds records where the worlds have none or one, so that a walk through pages tests something. */
 async function fillShortLists(worlds: World[]) {
   await service.userWith({ role: 'ReadOnly' })
   for (const { make } of worlds) {
@@ -58,7 +58,7 @@ async function fillShortLists(worlds: World[]) {
   }
 }
 
-/** A key, a hold, and a change of the holder. */
+/** Makes an API key, a hold, and a change of the holder. */
 async function fillAccess(name: string) {
   const { admin } = service
   const { account, holder } = world
@@ -71,7 +71,7 @@ async function fillAccess(name: string) {
   for (const { status, text } of replies) assert.equal(status, 200, text)
 }
 
-/** What a worker leaves of a zip of statements; none works here. */
+/** Inserts the deliveries that a worker makes for a zip of statements; no worker runs here. */
 const printStatements = () =>
   rowsOf(
     service.connection,
@@ -81,7 +81,7 @@ const printStatements = () =>
     [world.statements.reportID],
   )
 
-/** Two changes that wait for approval, by one rule of two. */
+/** Makes two changes that wait for approval by the one active rule of two. */
 async function wait({ product }: World) {
   const { admin } = service
   const rules = { productIDs: [productID], operation: 'PUT /Product' }
@@ -103,7 +103,7 @@ const ask = async (path: string, query: Record<string, string>): Promise<Page> =
   return reply
 }
 
-/** What a list needs to answer at all: some want to be told of which product. */
+/** The parameters that a list requires; some need a product. */
 async function needsOf(path: string): Promise<Record<string, string>> {
   const { status } = await service.admin.get(path)
   if (status === 200) return {}

@@ -49,7 +49,7 @@ const sees = async (service: Service, externalProductId: string, headers = {}) =
   assert.equal(reply.status, 200, reply.text)
   return reply.recordCount === 1
 }
-/** How many statements of the service the standby has ended. */
+/** Whether the standby has run a read of products for the service. */
 const served = async () => {
   const [row] = await rowsOf(
     standby.connection,

@@ -9,9 +9,9 @@ import { freshDatabase, rowsOf } from '../support/database.ts'
 import { readStaying } from '../support/scale-out.ts'
 
 /**
- * The rules that keep the schema ready for many machines: what grows with activity lies with its
- * product on one of them, what everybody refers to is copied to all, the rest stays on the first.
- * Which table is of which kind stands in scale-out/distribute.sql; a new table gets its line there.
+ * The rules that let the schema be spread over several machines. Tables that grow with activity are
+ * split by product, tables that everything refers to are copied to all machines, and the rest stay
+ * on the first. scale-out/distribute.sql has a line with the kind of each table.
  */
 const tablesOf = (wanted: string) =>
   readSteps().flatMap(({ kind, table }) => (kind === wanted ? table! : []))
@@ -19,12 +19,12 @@ const ledger = tablesOf('create_distributed_table')
 const identity = tablesOf('create_reference_table')
 const local = [...tablesOf('citus_add_local_table_to_metadata'), ...readStaying()]
 
-/** Indexes of the ledger for pages over all products, which go by the id alone. */
+/** Indexes of the ledger without the product, for pages over all products by id. */
 const pages = ['biz_event_page', 'biz_transaction_page', 'hold_page', 'payment_run_page']
-/** With the product, it would take an extension that whoever upgrades may not be allowed to add. */
+/** Indexes without the product, because with it they need an extension that may not be allowed. */
 const parts = ['biz_transaction_external_part']
 
-/** Constraints that no request can break, so that they need no words in constraints.ts. */
+/** Constraints that no request can break, so that constraints.ts needs no message for them. */
 const unbreakable = [
   // They hold the native id, which is a key by itself.
   'account_in_product',

@@ -4,7 +4,7 @@ import { turns } from '../../src/platform/http/turns.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 
 const full = 'full'
-/** Work that ends when it is told to. */
+/** Pieces of work, each of which ends when it is told to. */
 function pieces() {
   const ends: (() => void)[] = []
   const started: string[] = []
@@ -19,7 +19,7 @@ function pieces() {
   }
   return { started, work, endOne, settle }
 }
-/** What still waits when a test ends gives up by itself. */
+/** Ignores the failure of a turn that still waits when a test ends and then gives up. */
 const leave = (turn: Promise<unknown>) => void turn.catch(() => {})
 const of = (caller: string) => ({ caller })
 const isBusy = (error: unknown) =>

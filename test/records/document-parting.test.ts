@@ -33,7 +33,7 @@ const remove = ({ bizEntityID }: { bizEntityID: number }, client = admin) =>
 const read = (documentID: number, client = admin) =>
   client.get(`/Document?DocumentID=${documentID}`)
 
-/** What the readers of each product hear of documents while something is done. */
+/** The document events that readers of each product get during some work. */
 async function heard(work: () => Promise<unknown>) {
   const start = await feedEnd(admin)
   await work()

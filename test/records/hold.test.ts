@@ -19,7 +19,7 @@ after(async () => {
 const post = poster(() => service.admin)
 const hold = async (body: object) => only(await service.admin.post('/Hold', body))
 
-/** An account with 100 units since the tenth of January. */
+/** An account with 100 units, held since 10 January. */
 async function holder(investments: object[] = [{}]) {
   const fund = await newFund(service, { accounts: 2, investments })
   const own = { accountID: fund.accountID, investmentID: fund.investmentID }
@@ -30,7 +30,7 @@ async function holder(investments: object[] = [{}]) {
 }
 type Holder = Awaited<ReturnType<typeof holder>>
 
-/** The three ways out, each with so many units. */
+/** The three postings that take units out, each of so many units. */
 const waysOut = ({ own, accounts, investmentIDs }: Holder) => ({
   Redemption: (quantity: number) => post('Redemption', { ...own, quantity }),
   Transfer: (quantity: number) =>

@@ -22,7 +22,7 @@ after(async () => {
 })
 const post = poster(() => service.admin)
 
-/** What a report says, and the moment that it tells of. */
+/** The content of a report, and the moment whose knowledge it shows. */
 async function told(reportTypeID: number, knownAt?: string) {
   const about = { reportTypeID, productID: fund.productID, format: 'csv', date: dayIn() }
   const { reportID, errorMessage } = await order(service.admin, { ...about, knownAt })

@@ -16,7 +16,7 @@ import { type Service, startService } from '../support/service.ts'
 
 let service: Service
 let stopWorker: () => Promise<void>
-/** In Australian dollars, with a class in yen beside two of its own; one investor has all three. */
+/** A fund with two classes in Australian dollars and one in yen; one investor holds all three. */
 let fund: Fund
 const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 const JPY = 8

@@ -40,7 +40,7 @@ after(async () => {
 
 const ok = (reply: { status: number; text: string }) => assert.equal(reply.status, 200, reply.text)
 
-/** Sixty holders with 100, 400, 900 … units; prices that move; a distribution with a DRP. */
+/** Makes sixty holders with 100, 400, 900 … units, changing prices, and a distribution with DRP. */
 async function prepare() {
   const { productID, investmentIDs, accounts } = fund
   const [a, b] = investmentIDs as [number, number]
@@ -140,7 +140,7 @@ type Made = {
   chart?: { date: string; value: number }[]
 }
 
-/** The same report in all four formats; read by others, and compared cell by cell. */
+/** Makes a report in all four formats, reads them with other libraries, and compares the cells. */
 async function everywhere(body: object): Promise<Made> {
   const about = { productID: fund.productID, ...body }
   const json = await fileOf(admin, { ...about, format: 'json' })
@@ -175,7 +175,7 @@ async function everywhere(body: object): Promise<Made> {
   return made
 }
 
-/** The lines under the rows: one for each class where there are several, and one for all. */
+/** The lines of totals under the rows: one for each class if there are several, and one for all. */
 const sumsOf = ({ classTotals = [], totals }: Made) => [
   ...classTotals.map((row) => ({ label: `Total ${row.class}`, row })),
   ...(totals ? [{ label: 'Total', row: totals }] : []),

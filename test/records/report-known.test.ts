@@ -14,16 +14,16 @@ import { investor, quoted, taxingFund, unquoted } from '../support/withholding.t
 import type { Data } from '../support/world.ts'
 
 /**
- * Every kind of report as it was known: ordered at moments of a random quarter of a fund (stages of
- * distributions with tax, payment runs and all that becomes of them, changes of investors), and
- * again at its end with the moments of the first. Not a byte may differ, in any format.
+ * Reports of the past: every kind is ordered at several moments of a random quarter of a fund, with
+ * stages of distributions, tax, payment runs with their results, and changes of investors. At the
+ * end each is ordered again with KnownAt. Not a byte may differ, in any format.
  */
 const seed = Number(process.env.REGISTRY_KNOWN_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const steps = Number(process.env.REGISTRY_KNOWN_STEPS ?? 48 * walks)
 const moments = Math.max(3, Math.floor(steps / 16))
 
 let state = seed
-/** A whole number below another, by the seed. */
+/** A random whole number below `most`, from the seed. */
 function below(most: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
   return (state >> 8) % most
@@ -63,7 +63,7 @@ async function newRegister() {
 }
 type Register = Awaited<ReturnType<typeof newRegister>>
 
-/** The next step of a distribution or of a run, whichever it is ready for. */
+/** The possible next steps of a distribution or a payment run. */
 function moneySteps({ productID, investmentID, targetID }: Register) {
   const { admin } = service
   const some = async (path: string): Promise<Data> =>
@@ -78,12 +78,12 @@ function moneySteps({ productID, investmentID, targetID }: Register) {
       ],
     })
   const newRun = () => admin.post('/PaymentRun', runBody({ productID }))
-  /** Of a run; where there is none yet, one is made. */
+  /** Takes a step of a payment run; if there is no run yet, makes one. */
   const runStep = async (name: string, more: object = {}, client = admin) => {
     const { paymentRunID } = await some('/PaymentRun')
     return paymentRunID ? client.post(`/PaymentRun/${name}`, { paymentRunID, ...more }) : newRun()
   }
-  /** Of a distribution; one that is at its end is followed by another. */
+  /** Runs the next stage of a distribution; after the last stage, creates another distribution. */
   const forward = async () => {
     const { corporateActionID, distributionStatusID } = await some('/Distribution')
     const name = ['Declare', 'Payment', 'DrpAllotment'][distributionStatusID - 1]
@@ -111,7 +111,7 @@ function moneySteps({ productID, investmentID, targetID }: Register) {
   ]
 }
 
-/** What else happens to a register that reports tell of. */
+/** The other changes of a register that reports show. */
 function otherSteps(register: Register) {
   const { admin } = service
   const { holders, investmentID } = register
@@ -146,7 +146,7 @@ function otherSteps(register: Register) {
 const formats = ['csv', 'pdf', 'xlsx', 'json']
 const letters = [8, 9, 15]
 
-/** An order of each kind; formats take turns, statements are letters to the first investor. */
+/** An order of each report type, in formats by turns; statements are for the first investor. */
 function ordersOf({ productID, holders }: Register, corporateActionID: number | undefined) {
   const turn = below(formats.length)
   const kinds = Array.from({ length: 15 }, (_, i) => i + 1).filter(
@@ -163,7 +163,7 @@ function ordersOf({ productID, holders }: Register, corporateActionID: number | 
   })
 }
 
-/** What a report says, or why there is none; and the moment that it tells of. */
+/** The content of a report or the reason for its failure, and the moment that it shows. */
 async function told(body: object) {
   const reply = await service.admin.post('/Report', body)
   if (reply.status !== 200) return { knownAt: undefined, said: reply.text }

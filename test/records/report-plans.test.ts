@@ -16,7 +16,7 @@ import { type Fund, newFund, only } from '../support/ledger.ts'
 import { runBody } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** Each member a person with an address, an e-mail address and a bank account. */
+/** Makes each member a person with an address, an e-mail address and a bank account. */
 const asPersons = `
   with held as (select biz_entity_id from account),
   born as (
@@ -39,7 +39,7 @@ const asPersons = `
     is_signatory, is_authorised_nominee, is_power_of_attorney)
   select first_name::int, person_id, true, true, true, false, false from born`
 
-/** All of them have been written anew since, three times. */
+/** Inserts three later versions of every row of a table. */
 const writtenAnew = (table: string) => `
   insert into record_version (table_name, record_id, valid_to, image)
   select '${table}', ${table}_id, now() + n * interval '1 millisecond', to_jsonb(t)
@@ -54,7 +54,7 @@ type Register = {
   knownAt: string
 }
 
-/** Members with a distribution and a run, all of which were taken back after what is asked for. */
+/** Members with a distribution and a payment run, reversed after the moment that is asked for. */
 async function register(service: Service, members: number): Promise<Omit<Register, 'database'>> {
   const { admin, connection } = service
   const fund = await newFund(service, { accounts: members })
@@ -78,7 +78,7 @@ async function register(service: Service, members: number): Promise<Omit<Registe
 
 const { ReportType } = lookups
 
-/** What a report reads: as a table, or as letters where it has none. */
+/** Runs the reads of a report: of its table, or of its letters if it has no table. */
 async function read(snapshot: Snapshot, typeID: number, subject: Subject): Promise<number> {
   const { sketch } = kinds[typeID]!
   if (sketch) return (await tableOf(snapshot, await sketch(snapshot, subject))).count
@@ -90,7 +90,7 @@ async function read(snapshot: Snapshot, typeID: number, subject: Subject): Promi
 
 type Asked = { typeID: number; knownAt?: string; namedAt?: string }
 
-/** The rows that a report reads, of every table and list, counting those it throws away. */
+/** The rows that a report reads, of all tables and lists, including those it discards. */
 async function readBy(register: Register, { typeID, ...past }: Asked): Promise<number> {
   const { fund, database, corporateActionID } = register
   const isOfOne = typeID === ReportType['Holding statement']
@@ -110,7 +110,7 @@ async function readBy(register: Register, { typeID, ...past }: Asked): Promise<n
   return readings.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** By its name, what each kind reads of a register of so many members. */
+/** The rows that each report type reads in a register of so many members, by its name. */
 async function readOf(members: number): Promise<Record<string, number>> {
   const service = await startService()
   const database = openAsService(service.connection)

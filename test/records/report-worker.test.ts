@@ -11,7 +11,7 @@ import { type Program, start, temporaryFolder, until } from '../support/process.
 import { cellsOf, ended } from '../support/reports.ts'
 import { adminPassword, type Service, startService } from '../support/service.ts'
 
-/** Members of a register that would not fit in memory, and of one where many are ordered. */
+/** The members of a register that does not fit in memory, and of one with many reports. */
 const members = Number(process.env.REGISTRY_REPORT_ROWS ?? 60_000)
 const fewer = 5_000
 
@@ -28,7 +28,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** A large register, straight into the database. */
+/** Inserts a large register straight into the database. */
 async function fill({ productID, investmentID }: Fund, count: number) {
   const run = (text: string, values: unknown[]) => rowsOf(service.connection, text, values)
   await run(
@@ -97,10 +97,10 @@ async function somebodyElse(username: string) {
   return service.anyone.signIn(username, adminPassword)
 }
 
-/** A report that reads no holdings. */
+/** A report type that reads no holdings. */
 const dataQuality = 13
 
-/** Nobody reads these tables until they are let go. */
+/** Locks tables so that nobody can read them until the lock is released. */
 async function hold(tables: string) {
   const client = new pg.Client(service.connection)
   await client.connect()

@@ -37,7 +37,7 @@ const otherwise = [
   { taxComponentName: 'Bonus', incomeKind: 'FrankedDividend' },
 ]
 
-/** One investor of 1000 units whose distribution of 1 for each is paid. */
+/** One investor with 1000 units, and a paid distribution of 1 a unit. */
 async function paidFund(product: object) {
   const fund = await taxingFund(service, product)
   const { accountID } = await investor(service, fund, [quoted])

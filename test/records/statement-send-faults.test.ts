@@ -32,11 +32,11 @@ const arrived = (to: string) => until(to, () => mail.inbox.some((one) => one.to 
 const states = (rows: Delivery[]) => rows.map(({ state }) => state)
 const allSent = ['Sent', 'Failed', 'Print', 'NoAddress', 'Sent']
 
-/** What is tried again is tried again now. */
+/** Makes all letters that wait for another attempt due now. */
 const soon = `
   update graphile_worker._private_jobs set run_at = now() where locked_at is null and attempts > 0`
 
-/** Sends, until the first letter is in the hands of a server that takes its time. */
+/** Sends statements, and waits until a slow mail server has received the first letter. */
 async function sendSlowly(...to: string[]) {
   mail.inbox.length = 0
   const gates = to.map(mail.hold)

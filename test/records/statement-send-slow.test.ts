@@ -34,7 +34,7 @@ const settings = (url: string) => ({
   REGISTRY_STAGE_INLINE: '1',
 })
 
-/** Of the letters of a mailing, once none of them waits any more. */
+/** The states of all letters of a mailing, once none of them waits any more. */
 const statesInTheEnd = async (reportID: number) => {
   const rows = await until('all to be sent', async () => {
     await rowsOf(service.connection, soon)
@@ -44,7 +44,7 @@ const statesInTheEnd = async (reportID: number) => {
   return rows.map(({ state }) => state)
 }
 
-/** In front of a mail server; while it stalls, it goes on and on with its first answer. */
+/** Starts a proxy to a mail server; while it stalls, it never ends its first answer. */
 async function startTarpit(port: number) {
   const state = { stalls: true, stalled: 0 }
   const server = createServer((socket) => {
@@ -165,6 +165,6 @@ describe('A mail server that takes its time', () => {
   })
 })
 
-/** What is tried again is tried again now. */
+/** Makes all letters that wait for another attempt due now. */
 const soon = `
   update graphile_worker._private_jobs set run_at = now() where locked_at is null and attempts > 0`

@@ -1,7 +1,10 @@
-/** What holds the tables once more. */
+/** The places that hold a copy of the tables. */
 export const copies = ['database files', 'backup']
 
-/** Where a secret may be found, and why. Nothing else may be found, and all of this must be. */
+/**
+ * The places where a secret may be found, and why. A test fails if it finds a secret anywhere else,
+ * or does not find one of these.
+ */
 export const allowed: { kinds: string[]; places: string[]; why: string }[] = [
   {
     kinds: ['access token', 'refresh token'],

@@ -7,8 +7,8 @@ import { patient } from './patience.ts'
 import { adminPassword, type Service, startService } from './service.ts'
 
 /**
- * A real browser of this machine; the tests bring none. The first is Chromium without windows of
- * its own, which takes an eighth less of the processor for a page.
+ * The browser installed on this machine; the tests do not bring one. chromium-headless-shell comes
+ * first because it uses an eighth less processor time for a page.
  */
 const browserPath: string | undefined = [
   process.env.CHROME_PATH,
@@ -23,7 +23,7 @@ function found(name: string): string | undefined {
   }
 }
 
-/** Without a browser the tests are skipped, and say so; where one is required, they fail. */
+/** Why tests are skipped if there is no browser; where a browser is required, they fail instead. */
 export const skip =
   browserPath || process.env.REGISTRY_TEST_BROWSER === 'required'
     ? false
@@ -35,11 +35,11 @@ const flags = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-r
 type Size = { width: number; height: number }
 
 export type Browser = {
-  /** At an address of the console, on a page of its own, before anybody has signed in. */
+  /** Opens an address of the console on a new page, without signing in. */
   visit: (path: string, size?: Size) => Promise<Page>
-  /** Signed in, at an address of the console, on a page of its own. */
+  /** Opens an address of the console on a new page, and signs in. */
   open: (path: string, username?: string, size?: Size) => Promise<Page>
-  /** What went wrong in any page since the last look. */
+  /** The errors of all pages since the last call. */
   faults: () => string[]
   close: () => Promise<void>
 }
@@ -50,11 +50,11 @@ export async function goTo(page: Page, { url }: Service, path: string, heading: 
   await page.getByRole('heading', { name: heading, exact: true }).waitFor()
 }
 
-/** Of buttons of one name the last: that of a dialog stands behind the page's. */
+/** Presses the last of several buttons with one name: a dialog's button comes after the page's. */
 export const pressLast = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).last().click()
 
-/** A service with its console, and a browser before it. */
+/** Starts a service with its console, and a browser that can open it. */
 export async function startConsole(env: Record<string, string> = {}) {
   await buildConsole()
   const service = await startService(env)
@@ -72,14 +72,14 @@ export async function startConsole(env: Record<string, string> = {}) {
 async function startBrowser({ url }: Service): Promise<Browser> {
   const { chromium } = await import('playwright-core')
   let faults: string[] = []
-  // It makes an empty folder of its own for its data, and clears it away.
+  // Playwright makes an empty folder for the browser's data, and removes it at the end.
   const browser = await chromium.launch({ executablePath: browserPath ?? 'chromium', args: flags })
   const close = () => browser.close()
   const visit = async (path: string, size: Size = { width: 1280, height: 800 }) => {
     const context = await browser.newContext({
       viewport: size,
       acceptDownloads: true,
-      // What is half faded in has the colours of neither state, which axe would judge.
+      // A half faded element has the colours of neither state, and axe would judge those.
       reducedMotion: 'reduce',
     })
     const page = await context.newPage()
@@ -107,7 +107,7 @@ async function startBrowser({ url }: Service): Promise<Browser> {
   }
 }
 
-/** What the service refuses on purpose, the browser reports in its own words. */
+/** Whether a console message only reports a refusal: the browser logs every 4xx answer. */
 const isRefusal = (text: string) => /the server responded with a status of 4\d\d/.test(text)
 
 export async function signIn(page: Page, username: string, password = adminPassword) {
@@ -123,10 +123,10 @@ type Axe = {
   run: (rules: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
 }
 
-/** What axe finds on a page, by some rules or all: each with the first element that breaks it. */
+/** The rules that a page breaks according to axe, each with the first element that breaks it. */
 export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   await page.waitForLoadState('networkidle')
-  // What is still fading in has the colours of neither state.
+  // An element that is still fading in has the colours of neither state.
   await page.waitForFunction(() =>
     document
       .getAnimations()

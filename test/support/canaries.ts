@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 
-/** Values that are looked for in places, each under the name of its kind. */
+/** Values that must not turn up in certain places, by the name of their kind. */
 export type Canaries = Map<string, Set<string>>
 
 /**
- * A text as it may turn up: as it is, without spaces, escaped for JSON or a URL, in hexadecimal,
- * and in base64 wherever it begins there.
+ * The forms in which a text may turn up: as it is, without spaces, escaped for JSON, a URL or XML,
+ * in hexadecimal, and in base64 at any offset.
  */
 function formsOf(text: string): string[] {
   const texts = [text, text.replaceAll(/\s/g, '')]
@@ -26,7 +26,7 @@ function formsOf(text: string): string[] {
   return [...new Set([...texts, ...escaped, ...coded])]
 }
 
-/** The letters of base64 that these bytes alone decide, so many bytes after the start. */
+/** The base64 letters that depend only on this text, if `shift` other bytes come before it. */
 function inBase64(text: string, shift: number): string[] {
   const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
   const whole = Math.floor((bytes.length * 8) / 6)
@@ -35,8 +35,8 @@ function inBase64(text: string, shift: number): string[] {
 }
 
 /**
- * Which canaries are in the files of a folder, as `kind: file`, with the file as `place` calls it.
- * By grep, which reads gigabytes of anything in a moment.
+ * The canaries found in the files of a folder, as `kind: file`, with the file as `place` names it.
+ * It uses grep, which searches gigabytes of binary data quickly.
  */
 export function searchFolder(
   folder: string,
@@ -66,7 +66,7 @@ export function searchFolder(
   )
 }
 
-/** The parts of a ZIP, unpacked: what its central directory lists. */
+/** The unpacked files of a ZIP, as its central directory lists them. */
 export function partsOf(zip: Buffer): Buffer[] {
   const end = zip.lastIndexOf('PK\x05\x06')
   const parts: Buffer[] = []

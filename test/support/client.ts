@@ -14,10 +14,10 @@ export type Reply = {
 
 type Extra = Record<string, string | undefined>
 
-/** Calls the service as a user would: over HTTP, with the headers the specification asks for. */
+/** Calls the service as a user would: over HTTP, with the headers that the specification wants. */
 export type Client = ReturnType<typeof clientOf>
 
-/** On a crowded machine a file of tests may outlive the twenty minutes that a token is good for. */
+/** On a busy machine a test file may run longer than an access token is valid (twenty minutes). */
 const renewAfter = 15 * 60_000
 
 export function clientOf(url: string, token?: string, renew?: () => Promise<string>) {
@@ -50,7 +50,7 @@ export function clientOf(url: string, token?: string, renew?: () => Promise<stri
     authorization,
     call,
     get: (path: string, extra?: Extra) => call('GET', path, undefined, extra),
-    /** A body given as a string goes out as it is. */
+    /** A body given as a string is sent as it is. */
     post: (path: string, body?: unknown, extra?: Extra) => call('POST', path, body, extra),
     put: (path: string, body?: unknown, extra?: Extra) => call('PUT', path, body, extra),
     delete: (path: string, extra?: Extra) => call('DELETE', path, undefined, extra),

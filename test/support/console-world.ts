@@ -3,7 +3,7 @@ import { all, only } from './ledger.ts'
 import { newRun, paidFund } from './payment-run.ts'
 import type { Service } from './service.ts'
 
-/** A registry with something on every page of the console: the ids that its addresses name. */
+/** Fills a registry so that every page of the console shows something; returns ids for the URLs. */
 export async function everyKind(service: Service): Promise<Record<string, number>> {
   const { admin } = service
   const { fund, distribution } = await paidFund(service, [100, 200, 300])
@@ -15,7 +15,7 @@ export async function everyKind(service: Service): Promise<Record<string, number
   only(await admin.post('/Hold', { ...own, all: true, reason: 'Court order', validFrom }))
   only(await admin.post('/Webhook', { url: 'https://example.com/hook' }))
   only(await admin.post('/ApprovalRule', { operation: 'DELETE /Hold' }))
-  await admin.delete('/Hold?HoldID=1') // kept by the rule: an approval that waits
+  await admin.delete('/Hold?HoldID=1') // the rule keeps it as an approval that waits
   await admin.post('/Document', { productID, bizEntityID, documentTypeID: 4, name: 'Letter' })
   await admin.post('/Report', { productID, reportTypeID: 3, format: 'csv', date: validFrom })
   const rows = 'investmentID,priceDate,price\n1,not a day,1\n'

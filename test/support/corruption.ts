@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** How many rows a check finds after a corruption, which is then undone. */
+/** Returns how many rows a check finds after a corruption, and undoes the corruption. */
 export async function foundAfter(
   client: pg.Client,
   corruption: string,

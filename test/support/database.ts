@@ -8,7 +8,7 @@ const server = (): pg.ClientConfig => {
   return JSON.parse(given)
 }
 
-/** Of a Citus cluster (test/citus/run.ts) the workers: each has a database of the same name. */
+/** The workers of a Citus cluster (test/citus/run.ts); each has a database of the same name. */
 const workers = (): pg.ClientConfig[] => JSON.parse(process.env.REGISTRY_TEST_WORKERS ?? '[]')
 
 /** Whether the ledger is spread over several servers in this run. */
@@ -16,18 +16,18 @@ export const isSpread = workers().length > 0
 
 export const templateName = 'registry_template'
 
-/** A migrated database of a test's own. It goes with the server at the end of the run. */
+/** A new, migrated database for one test file. It disappears with the server after the run. */
 export async function freshDatabase(): Promise<pg.ClientConfig> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await cloneTemplate(name)
   return { ...server(), database: name }
 }
 
-/** A copy on every server of a cluster: they know each other as those of the template do. */
+/** Clones the template on every server of a cluster; the clones know each other as templates do. */
 const cloneTemplate = (name: string) =>
   administer(`create database ${name} template ${templateName}`, [server(), ...workers()])
 
-/** An empty database, for what migrates by itself. */
+/** An empty database, for tests of code that migrates it. */
 export async function emptyDatabase(how = ''): Promise<pg.ClientConfig> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await administer(`create database ${name} ${how}`)
@@ -38,12 +38,12 @@ async function administer(statement: string, servers = [server()]) {
   await Promise.all(servers.map((one) => rowsOf({ ...one, database: 'postgres' }, statement)))
 }
 
-/** A connection as a URL, for a service in a process of its own. */
+/** A connection as a URL, for a service in another process. */
 export const urlOf = ({ host, port, user, password, database }: pg.ClientConfig) =>
   `postgres://${user}:${encodeURIComponent(String(password))}@/${database}` +
   `?host=${encodeURIComponent(String(host))}&port=${port}`
 
-/** How many sessions wait for a lock in a database: on every server that has some of it. */
+/** How many sessions wait for a lock in a database, on all servers of the cluster. */
 export async function waitingForLocks({ database }: pg.ClientConfig): Promise<number> {
   let waiting = 0
   for (const one of [server(), ...workers()]) {
@@ -58,7 +58,7 @@ export async function waitingForLocks({ database }: pg.ClientConfig): Promise<nu
   return waiting
 }
 
-/** Ends the connections of those who wait for a lock; tells whether there were any. */
+/** Ends the sessions that wait for a lock; returns whether there were any. */
 export async function endWaiting(connection: pg.ClientConfig): Promise<boolean> {
   const ended = await rowsOf(
     connection,
@@ -80,10 +80,13 @@ export async function rowsOf(connection: pg.ClientConfig, text: string, values: 
   }
 }
 
-/** Whoever locks a row of a copied table by hand locks all of it on Citus; a reference does not. */
+/**
+ * Why tests that lock a row of a copied table by hand are skipped on Citus: such a lock covers the
+ * whole table there, which the lock of a foreign key check does not.
+ */
 export const skipSpread = isSpread && 'a lock by hand is one of the whole table there'
 
-/** Does the work while others write what refers to a row, as an import of all or nothing does. */
+/** Does the work while another session holds a row `for key share`, as an atomic import does. */
 export async function whileReferredTo<T>(
   connection: pg.ClientConfig,
   { table, id }: { table: 'product' | 'investment'; id: number },

@@ -1,6 +1,6 @@
 import { plainDecimal } from '../../src/platform/shape/decimal.ts'
 
-/** Decimals as the tests count them: whole numbers of 10^-18, so that nothing is ever rounded. */
+/** Decimals as whole numbers of 10^-18, so that the tests calculate without rounding errors. */
 const places = 18
 const one = 10n ** BigInt(places)
 
@@ -12,7 +12,7 @@ const halfAway = (numerator: bigint, denominator: bigint): bigint => {
 }
 const step = (decimals: number) => 10n ** BigInt(places - decimals)
 
-/** From 12.5, "12.5" or a number as it was written. */
+/** Reads 12.5, "12.5", or a number that kept its digits as written. */
 export function dec(value: unknown): bigint {
   const plain = plainDecimal(value)
   if (plain === undefined) throw new Error(`Not a decimal: ${value}`)
@@ -21,14 +21,14 @@ export function dec(value: unknown): bigint {
   return plain.startsWith('-') ? -units : units
 }
 
-/** As answers write it: no zeros at the end. */
+/** Writes a decimal as answers do, without trailing zeros. */
 export function shown(value: bigint): string {
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
   const fraction = digits.slice(-places).replace(/0+$/, '')
   return `${value < 0n ? '-' : ''}${digits.slice(0, -places)}${fraction && `.${fraction}`}`
 }
 
-/** All round half away from zero. */
+/** These functions all round half away from zero. */
 export const round = (a: bigint, decimals: number) => halfAway(a, step(decimals)) * step(decimals)
 export const times = (a: bigint, b: bigint, decimals: number) =>
   halfAway(a * b, one * step(decimals)) * step(decimals)

@@ -1,6 +1,6 @@
 import { shown } from './decimals.ts'
 
-/** Distributions by plain arithmetic, in whole numbers: what the service must come to. */
+/** A model of distributions in plain integer arithmetic; the service must get the same results. */
 export type Movement = { day: string; quantity: bigint; amount: bigint }
 
 export type Holder = {
@@ -8,12 +8,12 @@ export type Holder = {
   movements: Movement[]
   drpType: number
   drpValue: bigint
-  /** Worked out elsewhere, in cents. */
+  /** The amount worked out elsewhere, in cents, if there is one. */
   listed?: bigint | undefined
   included: boolean
   excluded: boolean
   residual: bigint
-  /** The day of the last allotment that left more than there was. */
+  /** The day of the last DRP allotment that increased the residual. */
   leftOn: string
 }
 
@@ -23,7 +23,7 @@ export type Terms = {
   /** 10 to the power of the currency's decimals. */
   cents: bigint
   recordDate: string
-  /** The days of the period; none: the record date counts. */
+  /** The days of the period; if it is empty, the record date counts. */
   days: string[]
   valuation: string
   prices: { day: string; price: bigint }[]
@@ -47,14 +47,14 @@ export type Share = {
 }
 
 const one = 10n ** 18n
-/** Half away from zero, for what is not negative. */
+/** Rounds a quotient half away from zero; neither number may be negative. */
 const rounded = (n: bigint, d: bigint) => (2n * n + d) / (2n * d)
 const sum = (values: bigint[]) => values.reduce((a, b) => a + b, 0n)
 
 const unitsAt = ({ movements }: Holder, day: string) =>
   sum(movements.filter((one) => one.day <= day).map(({ quantity }) => quantity))
 
-/** An amount by weights, to the last unit: the largest remainders, the first of equals first. */
+/** Splits an amount by weights without a rest, by largest remainders; of equals the first gains. */
 export function shared(amount: bigint, weights: bigint[]): bigint[] {
   const total = sum(weights)
   if (total === 0n) return weights.map(() => 0n)
@@ -67,13 +67,13 @@ export function shared(amount: bigint, weights: bigint[]): bigint[] {
   return parts
 }
 
-/** What a unit is worth, as a fraction; undefined where there is nothing to go by. */
+/** The value of a unit as a fraction; undefined if there is no price to work it out from. */
 function worthOf(terms: Terms, holders: Holder[]): [bigint, bigint] | undefined {
   const { valuation, prices, recordDate, days, issuePrice } = terms
   if (valuation === 'Fixed') return [issuePrice, one]
   const bought = holders
     .flatMap(({ movements }) => movements)
-    // What a DRP allotted is given no amount here, and counts for nothing.
+    // Movements of a DRP have no amount in this model, and do not count.
     .filter(({ quantity, amount }) => quantity > 0n && amount > 0n)
     .filter(({ day }) => day >= days[0]! && day <= days.at(-1)!)
   if (valuation === 'VWAP' && bought.length > 0)
@@ -82,7 +82,7 @@ function worthOf(terms: Terms, holders: Holder[]): [bigint, bigint] | undefined 
   return price === undefined ? undefined : [price, one]
 }
 
-/** What each holder gets; undefined where the declaration must be refused. */
+/** The share of each holder; undefined if the declaration must be refused. */
 export function declare(terms: Terms, holders: Holder[]): Share[] | undefined {
   const { method, rate, cents, days, recordDate } = terms
   const measure = (holder: Holder) =>
@@ -137,7 +137,7 @@ function shareOf(terms: Terms, holder: Holder, gross: bigint): Share {
   return { accountID, units, gross, components, drp, cash: gross - drp }
 }
 
-/** With a payment goes what is left to who holds nothing, and reinvests nothing of it. */
+/** A payment also pays the residual to holders who hold no units and do not reinvest. */
 export function payLeft(holders: Holder[], shares: Share[], day: string) {
   for (const holder of holders) {
     const share = shares.find(({ accountID }) => accountID === holder.accountID)
@@ -146,7 +146,7 @@ export function payLeft(holders: Holder[], shares: Share[], day: string) {
   }
 }
 
-/** The units that the money held buys, and what is left of it. */
+/** Reinvests: works out the units that the money buys, and the residual. */
 export function reinvest(terms: Terms, holders: Holder[], shares: Share[], day: string) {
   const { cents, drpPrice, targetUnits } = terms
   for (const share of shares.filter(({ drp }) => drp > 0n)) {
@@ -161,5 +161,5 @@ export function reinvest(terms: Terms, holders: Holder[], shares: Share[], day: 
   }
 }
 
-/** Whole units of a place as the number that answers show. */
+/** A whole number of 1/scale as the decimal that answers show. */
 export const plainOf = (value: bigint, scale: bigint) => Number(shown(value * (one / scale)))

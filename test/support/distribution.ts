@@ -4,10 +4,10 @@ import { all, type Fund, newFund, only, poster } from './ledger.ts'
 import { registryOf } from './registry.ts'
 import type { Service } from './service.ts'
 
-/** The whole of it in one tax component. */
+/** Tax components with the whole distribution in one of them. */
 export const oneComponent = [{ taxComponentName: 'CapitalGains', percentage: 100 }]
 
-/** A fund whose accounts hold these units from a day on, bought at 1. */
+/** A fund with an account for each item of `units`, which holds so many units from `from` on. */
 export async function fundOf(
   service: Service,
   units: (number | string)[],
@@ -45,7 +45,7 @@ export const choose = (
     [accountID, type, value ?? null],
   )
 
-/** A bank account of an account's entity. */
+/** Adds a bank account to the entity of an account. */
 export async function newPaymentDetail(
   { connection }: Service,
   accountID: number,
@@ -65,7 +65,7 @@ export async function newPaymentDetail(
 
 export type Distribution = { productID: number; corporateActionID: number }
 
-/** A distribution that is complete, on record 2025-06-30 and paid on 2025-07-15. */
+/** Creates a distribution with all required fields: record date 2025-06-30, paid 2025-07-15. */
 export const configure = (
   { admin }: Pick<Service, 'admin'>,
   { productID, investmentID }: Pick<Fund, 'productID' | 'investmentID'>,
@@ -85,7 +85,7 @@ export const keyOf = ({ productID, corporateActionID }: Distribution) => ({
   corporateActionID,
 })
 
-/** A stage that must succeed: the distribution after it. */
+/** Runs a stage that must succeed; returns the distribution after it. */
 export const stage = async (
   client: Client,
   name: 'Declare' | 'Payment' | 'DrpAllotment' | 'Reverse',
@@ -93,14 +93,14 @@ export const stage = async (
   more: object = {},
 ) => only(await client.post(`/Distribution/${name}`, bodyOf(name, distribution, more)))
 
-/** Most tests run several distributions of one record date. */
+/** Confirms declarations: most tests run several distributions with one record date. */
 const bodyOf = (name: string, distribution: Distribution, more: object) => ({
   ...keyOf(distribution),
   ...(name === 'Declare' && { confirmSecond: true }),
   ...more,
 })
 
-/** Takes back the stage that led to this status. */
+/** Reverses the stage that led to this status. */
 export const takeBack = (client: Client, distribution: Distribution, fromStatusID: number) =>
   stage(client, 'Reverse', distribution, { fromStatusID, reason: 'tried' })
 
@@ -117,7 +117,7 @@ export async function close(service: Service, fund: Fund, place: number, quantit
   )
 }
 
-/** What each account gets, in the order of the accounts. */
+/** The entitlement of each account, in the order of the accounts. */
 export const entitled = async (client: Client, { productID, corporateActionID }: Distribution) =>
   all(
     await client.get(
@@ -126,7 +126,7 @@ export const entitled = async (client: Client, { productID, corporateActionID }:
     ),
   )
 
-/** Configures and declares: the gross amounts by account, in the order of the accounts. */
+/** Configures and declares a distribution; returns gross amounts in the order of the accounts. */
 export async function grossOf(service: Service, fund: Fund, more: object, lists: object = {}) {
   const distribution = await configure(service, fund, more)
   await stage(service.admin, 'Declare', distribution, lists)
@@ -134,7 +134,7 @@ export async function grossOf(service: Service, fund: Fund, more: object, lists:
   return rows.map(({ grossAmount }: { grossAmount: number }) => grossAmount)
 }
 
-/** Every row of every table but those that a request as such leaves behind, as one hash. */
+/** A hash of all rows of each table, as one text. */
 export async function fingerprint({ connection }: Pick<Service, 'connection'>): Promise<string> {
   const tables = await rowsOf(
     connection,

@@ -13,15 +13,15 @@ export type Told = {
   userID: number | null
 }
 
-/** One read of the feed. */
+/** Reads the event feed once. */
 export async function readEvents(client: Client, query: Record<string, string | number> = {}) {
   const page = await registryOf(client).get('/Event', query)
   return { events: page.data as Told[], cursor: (page as unknown as { cursor: string }).cursor }
 }
 
 /**
- * The events after a cursor, until there are as many as expected. The feed goes as far as the
- * oldest transaction of the whole server, and other tests have theirs: it may take a while.
+ * Reads the events after a cursor until there are as many as expected. This may take a while: the
+ * feed ends before the oldest open database transaction of the server, which other tests share.
  */
 export async function eventsAfter(
   client: Client,
@@ -40,7 +40,7 @@ export async function eventsAfter(
   return seen
 }
 
-/** The place after all that is committed: that of a product made to find it. */
+/** The cursor after everything committed so far: that of a product created to mark the place. */
 export async function feedEnd(client: Client): Promise<string> {
   const { cursor } = await readEvents(client, { After: 'now' })
   const { data } = await client.post('/Product', { name: 'A mark in the feed' })

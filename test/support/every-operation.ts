@@ -4,8 +4,8 @@ import { approvals, users } from './walk-access.ts'
 export type { Ask, Carried }
 
 /**
- * An import is taken on, and may have ended before anybody cancels it; a bank account may be kept
- * until it is approved.
+ * The statuses that count as success. An import is accepted (202), and may have ended before it is
+ * cancelled (409); a bank account may be kept until it is approved (202).
  */
 export const rightStatus = ({ operation }: Ask) => statuses[operation] ?? [200]
 const statuses: Record<string, number[]> = {
@@ -15,9 +15,9 @@ const statuses: Record<string, number[]> = {
 }
 
 /**
- * A walk through every operation there is, each with a request that must succeed. It is written as
- * a conversation: it yields what is to be asked, and is given the answer. Whoever leads it may ask
- * in other ways as well before and after (see secrets.test.ts).
+ * A walk through every operation, each with a request that must succeed. The generator yields a
+ * request and is given the answer; the caller sends it, and may send other requests before and
+ * after it (see secrets.test.ts).
  */
 export function* everyOperation(carried: Carried): Walk {
   yield find('GET /Common/Lookup', { Category: 'Currency' })
@@ -60,7 +60,7 @@ function* taxes({ accountID }: Entities): Walk {
   yield find('GET /BizEntity/Account/TaxStanding', { AccountID: accountID })
 }
 
-/** One with a row that is refused, and one that is cancelled if it has not ended already. */
+/** One import with a refused row, and one that is cancelled unless it has already ended. */
 function* imports({ name }: Carried, { productID }: Fund): Walk {
   const content = Buffer.from(`securityCode,priceDate,price\n${name},never,1\n`)
   const input = { type: 'Prices', mode: 'validate', productID, fileName: 'prices.csv' }
@@ -290,7 +290,7 @@ function* distributions({ name }: Carried, fund: Fund): Asking<{ corporateAction
   return { corporateActionID }
 }
 
-/** Made by one person and approved by another; what came back goes out again, or is unclaimed. */
+/** One user makes a run and another approves it; returned payments are reissued or unclaimed. */
 function* paymentRuns({ passwords }: Carried, { productID }: Fund): Walk {
   const password = passwords.user
   yield ask('POST /User', { username: 'approver', role: 'Administrator', password })
@@ -334,7 +334,7 @@ function* documents({ name, passwords }: Carried, { productID }: Fund): Walk {
   yield find('DELETE /Document', { DocumentID: documentID })
 }
 
-/** The seven kinds, as the lookup counts them, in the four formats. */
+/** The first seven report types in all four formats, and the statements of type 15 as a zip. */
 function* reports({
   bizEntityID,
   ...about

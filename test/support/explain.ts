@@ -23,10 +23,10 @@ type Node = {
   Plans?: Node[]
 }
 
-/** What a statement read: how, and how many rows, counting those it threw away. */
+/** A scan of an SQL statement: its kind, and the rows it read, including those it discarded. */
 export type Reading = { text: string; table: string; how: string; rows: number }
 
-/** The database as the service opens it. */
+/** Opens the database as the service does. */
 export const openAsService = (connection: pg.ClientConfig): Database =>
   openDatabase({
     connection,
@@ -39,8 +39,8 @@ export const openAsService = (connection: pg.ClientConfig): Database =>
 type Mode = 'force_custom_plan' | 'force_generic_plan'
 
 /**
- * Runs work in a transaction that is undone, and tells what each of its statements read: by the
- * plan for its values, and by the one for any values.
+ * Runs work in a database transaction that is undone, and returns what each of its SQL statements
+ * read, with a custom plan (for its values) and with a generic plan (for any values).
  */
 export async function readingsOf(
   database: Database,
@@ -61,7 +61,7 @@ export async function readingsOf(
   return readings
 }
 
-/** Once to see its plan at work, undone, and once for its rows. */
+/** Runs an SQL statement once per mode to see its plan, each undone, and then for its rows. */
 async function explained<Row extends object>(
   tx: Tx,
   statement: Fragment,
@@ -77,7 +77,7 @@ async function explained<Row extends object>(
   return tx.query<Row>(statement)
 }
 
-/** The plan for these values, or the one for any values: a prepared statement gets either. */
+/** What an SQL statement reads in a mode; it is prepared, because only then the mode matters. */
 async function planOf(tx: Tx, { text, values }: Fragment, mode: string): Promise<Reading[]> {
   const readings: Reading[] = []
   const run = (words: string) =>
@@ -103,7 +103,7 @@ function collect(node: Node, text: string, readings: Reading[]) {
   const table = node['Relation Name'] ?? node['Index Name'] ?? node['CTE Name']
   if (table && / Scan$/.test(how))
     readings.push({ text, table, how, rows: Math.round((rows + removed) * loops) })
-  // Pairs that a join looked at in vain: lists that no table holds are compared there alone.
+  // Pairs that a join discarded: lists that are not in a table show only here as comparisons.
   const pairs = Math.round((node['Rows Removed by Join Filter'] ?? 0) * loops)
   if (pairs > 0) readings.push({ text, table: 'pairs', how, rows: pairs })
   for (const child of node.Plans ?? []) collect(child, text, readings)

@@ -1,9 +1,9 @@
 import { request } from 'node:http'
 
-/** How long other people's calls took while somebody did something. */
+/** How long the calls of other users took while some work was done. */
 export type Times = { p50: number; p99: number; refused: number; count: number }
 
-/** Calls one after another until told to stop, by one who waits for each answer. */
+/** Measures calls while `work` runs: two callers, each of whom waits for every answer. */
 export async function timesDuring(
   ask: () => Promise<{ status: number }>,
   work: () => Promise<unknown>,
@@ -30,16 +30,16 @@ export async function timesDuring(
 export type Call = {
   method: string
   path: string
-  /** A long one as bytes: to encode it for every call would hold up the one who measures. */
+  /** A long body is given as bytes: encoding it for every call would delay the measurement. */
   body?: string | Buffer
   token?: string | undefined
-  /** Where on this machine the call comes from: 127.0.0.2 is somebody else than 127.0.0.1. */
+  /** The local address to call from: to the service, 127.0.0.2 is another caller than 127.0.0.1. */
   from?: string
   /** The Idempotency-Key. */
   key?: string
 }
 
-/** Sends a call from an address of one's choice, and reads its answer to the end. */
+/** Sends a call from a chosen address, and reads its answer to the end. */
 export const callFrom = (url: string, { method, path, body, token, from, key }: Call) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = {
@@ -63,7 +63,7 @@ export const callFrom = (url: string, { method, path, body, token, from, key }: 
     call.end(body)
   })
 
-/** So many at once, again and again, for so long; tells the statuses they ended with. */
+/** Calls `ask` from `most` callers at once for a time; returns how often each status came. */
 export async function flood(
   most: number,
   milliseconds: number,

@@ -3,7 +3,7 @@ import type { Client, Reply } from './client.ts'
 
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** A form with a file, as a browser sends it. */
+/** Sends a form with a file, as a browser does. */
 export async function sendForm(
   { url, token }: Client,
   path: string,
@@ -28,7 +28,7 @@ export async function sendForm(
 
 export type Bytes = { status: number; headers: Headers; bytes: Buffer }
 
-/** The bytes of an answer, as they are. */
+/** Reads the bytes of an answer. */
 export async function getBytes(
   { url, token }: Client,
   path: string,

@@ -8,7 +8,7 @@ export type Sent = {
 }
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string }
 
-/** Sends requests as they are, many over few connections: what fetch adds costs more than it. */
+/** Sends requests unchanged, many over few connections; fetch would cost more than the sending. */
 export function senderTo(url: string, connections: number) {
   const { hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -33,7 +33,7 @@ export function senderTo(url: string, connections: number) {
       sent.end(body)
     })
   return {
-    /** A kept connection may be closed by the other side just when it is used again. */
+    /** Retries once: the server may close a kept connection just when it is used again. */
     send: (what: Sent): Promise<Answer> =>
       once(what).catch((error) => {
         if (error.again && error.code === 'ECONNRESET') return once(what)

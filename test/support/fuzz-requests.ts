@@ -18,12 +18,12 @@ import {
 } from './fuzz-values.ts'
 import { bodyOf, queryOf, type Schema, type Served } from './openapi.ts'
 
-/** What to do to the JSON of a body while it is written, by the number of a field or object. */
+/** Oddities of the JSON of a body; a field or object is named by its number in writing order. */
 type Quirks = {
-  /** This field once more, in its own or in other letters. */
+  /** This field is written twice, the second time perhaps in capitals. */
   twice?: number | undefined
   upper?: number | undefined
-  /** One more field, of this name. */
+  /** An object gets one more field, with this name. */
   extra?: { place: number; key: string } | undefined
 }
 
@@ -31,15 +31,15 @@ export type Draft = {
   path: string
   query: readonly { name: string; value: unknown; raw?: string | undefined }[]
   headers: Record<string, string>
-  /** Who asks: an index of the personas. */
+  /** Who sends the request: an index of the personas. */
   who: number
   body?: { value: unknown; quirks: Quirks } | { text: string } | undefined
 }
 
-/** Finds what an earlier answer told for a field of this name; without a choice, a new name. */
+/** Finds a value of a field of this name in earlier answers; without a choice, a new name. */
 export type Recall = (field: string, choice?: number) => string | number
 
-/** Requests to one operation, made from what the document says about it. */
+/** Requests to one operation, made from its entry in the OpenAPI document. */
 export function draftsOf(one: Served, schemas: Schemas): fc.Arbitrary<Draft> {
   const { path, operation } = one
   return fc.record({
@@ -76,7 +76,7 @@ const operators = `equal notEqual in notIn contains beginsWith endsWith greaterT
 greaterThanOrEqual lessThanOrEqual from to between like EQUAL equal.equal __proto__`.split(/\s+/)
 const rawValues = ['%', '%zz', '%c3%28', '%00', '%ed%a0%80', '+', '%2B', 'a%0d%0ab', '%u0041']
 
-/** Mostly the parameters there are, under their names; any suffix on any of them. */
+/** Query strings, mostly of the operation's own parameters, with any suffix on any of them. */
 function queriesOf({ method, operation }: Served, schemas: Schemas): fc.Arbitrary<Draft['query']> {
   const parameters = queryOf(operation)
   const names = parameters.length > 0 ? parameters : [{ name: 'PageSize', schema: {} as Schema }]
@@ -180,7 +180,7 @@ const quirks: fc.Arbitrary<Quirks> = fc.oneof(
   fc.record({ extra: fc.record({ place, key: fc.constantFrom(...prototypeKeys, 'x', '') }) }),
 )
 
-/** The start of a field of a form whose boundary is x. */
+/** The start of a field in a multipart form with the boundary x. */
 const part = '--x\r\nContent-Disposition: form-data; name='
 
 const oddBodies = fc
@@ -213,7 +213,7 @@ const oddBodies = fc
 
 type Path = (string | number)[]
 
-/** The places of everything in a value. */
+/** The paths of everything inside a value. */
 const placesIn = (value: unknown, at: Path = []): Path[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) => [
@@ -232,7 +232,7 @@ function changed(value: unknown, [key, ...rest]: Path, to: unknown): unknown {
 
 const isName = (key: unknown) => /(ID|Id|Code|username|token)$/i.test(String(key))
 
-/** The example of the document, about what there is, with up to three things that are not right. */
+/** The document's example about existing records, with up to three mistakes in it. */
 function nearlyRight(schema: Schema, schemas: Schemas): fc.Arbitrary<unknown> {
   const { $ref } = schema.oneOf?.[0] ?? schema
   const { example = {}, properties = {} } = $ref ? schemas[$ref.split('/').at(-1)!]! : schema
@@ -268,7 +268,7 @@ function nearlyRight(schema: Schema, schemas: Schemas): fc.Arbitrary<unknown> {
   })
 }
 
-/** The JSON of a value, with its quirks. */
+/** Writes a value as JSON, with its quirks. */
 export function jsonOf(value: unknown, quirks: Quirks, recall: Recall): string {
   let fields = 0
   let objects = 0
@@ -314,7 +314,7 @@ function plain(name: string, value: unknown, recall: Recall): unknown {
   return Array.isArray(value) ? value.map((one) => plain(name, one, recall)).join() : value
 }
 
-/** Half a surrogate pair has no form of its own there. */
+/** Encodes a text for a URL; half a surrogate pair cannot be encoded and becomes raw bytes. */
 const encoded = (text: string) =>
   encodeURIComponent(text.replace(/[\ud800-\udfff]/g, '\ufffd')).replaceAll(
     '%EF%BF%BD',

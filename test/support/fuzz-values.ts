@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { Schema } from './openapi.ts'
 
 /**
- * An id, a code or a name out of an earlier answer: which one is known when it is sent. Below zero
- * it is that of one of the worlds, whose records belong together.
+ * A placeholder for an id, code or name from an earlier answer, chosen when the request is sent. A
+ * choice below zero names one of the worlds, whose records belong together.
  */
 export class Known {
   readonly choice: number
@@ -13,10 +13,10 @@ export class Known {
   }
 }
 
-/** A name that nothing has yet. */
+/** A placeholder for a name that no record has yet. */
 export class Fresh {}
 
-/** JSON as it is to be written, whether it is any or not. */
+/** A text to be written into the JSON as it is, even if it is not valid JSON. */
 export class Written {
   readonly text: string
 
@@ -25,7 +25,7 @@ export class Written {
   }
 }
 
-/** Names that mean something to JavaScript. */
+/** Property names that have a meaning in JavaScript. */
 export const prototypeKeys = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf']
 
 const hostileTexts = [
@@ -129,7 +129,7 @@ export const decimals = fc.oneof(
   fc.integer({ min: -1000, max: 1000 }),
 )
 
-/** The ends of what a schema takes, and one beyond them. */
+/** The limits of what a schema takes, with the values next to them on both sides. */
 function edgesOf({ minimum, maximum, maxLength, minLength }: Schema): fc.Arbitrary<unknown>[] {
   const numbers = [minimum, maximum].flatMap((end) =>
     end === undefined ? [] : [end - 1, end, end + 1],
@@ -142,13 +142,13 @@ function edgesOf({ minimum, maximum, maxLength, minLength }: Schema): fc.Arbitra
 }
 
 type Weights = { right: number; edge: number; strange: number }
-/** A body has many fields, and one that is wrong is enough for a refusal. */
+/** Bodies have many fields, and one wrong field gets a refusal, so wrong values must be rare. */
 export const inBody: Weights = { right: 60, edge: 1, strange: 1 }
 export const inQuery: Weights = { right: 20, edge: 1, strange: 2 }
 
 export type Schemas = Record<string, Schema>
 
-/** Values that a schema asks for, and now and then one that it does not. */
+/** Values that fit a schema, and now and then one that does not. */
 export function valuesOf(
   schemas: Schemas,
   name: string,

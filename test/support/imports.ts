@@ -9,7 +9,7 @@ import { until } from './process.ts'
 import { bytesOf, registryOf } from './registry.ts'
 import { encryptionKey, type Service } from './service.ts'
 
-/** A worker of a test's own, in this process. */
+/** Starts an import worker for one test, in this process; returns how to stop it. */
 export async function importFor({ connection }: Service, env: Record<string, string>) {
   const config = readConfig({ REGISTRY_ENCRYPTION_KEY: encryptionKey, ...env })
   const log = createLog(process.env.REGISTRY_TEST_LOG ?? 'silent')
@@ -23,7 +23,7 @@ export async function importFor({ connection }: Service, env: Record<string, str
 
 export type Terms = { type: string; mode: string; [more: string]: string | number | boolean }
 
-/** Sends a file as a browser does. */
+/** Sends a file to import, as a browser does. */
 export const sendFile = (client: Client, terms: Terms, content: string | Buffer, name = 'f.csv') =>
   sendForm(
     client,
@@ -32,14 +32,14 @@ export const sendFile = (client: Client, terms: Terms, content: string | Buffer,
     { bytes: Buffer.from(content), name, type: 'application/octet-stream' },
   )
 
-/** The import once it has ended. */
+/** Waits for the end of an import, and returns it. */
 export const endOf = (client: Client, importID: number) =>
   until(`import ${importID}`, async () => {
     const { data } = await registryOf(client).get('/Import', { ImportID: importID })
     return ['Queued', 'Running'].includes(data[0].status) ? undefined : data[0]
   })
 
-/** Sends a file, and waits for what becomes of it. */
+/** Sends a file, waits for the end of its import, and returns it. */
 export async function imported(
   client: Client,
   terms: Terms,
@@ -61,7 +61,7 @@ export const transactionHead = [
   ...['operation', 'accountID', 'investmentID', 'transactionDate', 'quantity', 'amount'],
 ]
 let sent = 0
-/** A file of transactions that is like no other. */
+/** A file of transactions that differs from all others, since the same file is not taken twice. */
 export const transactionFile = (...rows: (string | number)[][]) =>
   `# file ${process.pid} ${++sent}\n${lines(transactionHead, ...rows)}`
 export const depositRow = (
@@ -70,7 +70,7 @@ export const depositRow = (
   amount: string | number,
 ) => ['Deposit', accountID, investmentID, '2026-01-10', '', amount]
 
-/** A file of investors by their external ids, some with a parent. */
+/** A file of investors named by their external ids, some with a parent. */
 export const investorFile = (productID: number, rows: { id: string; parent?: string }[]) =>
   lines(
     [

@@ -5,7 +5,7 @@ let made = 0
 /** A name that no other record of the run has. */
 export const unique = (what: string) => `${what}-${process.pid}-${++made}`
 
-/** The least an entity can be, with more where a test says so. */
+/** The smallest valid entity, with the further fields that a test gives. */
 export const entityOf = (productID: number, more: object = {}) => ({
   name: 'Ann Example',
   bizEntityTypeID: 1,
@@ -29,7 +29,7 @@ const tables = [
   'audit',
 ]
 
-/** Everything there is about investors, as one text: equal before and after what is refused. */
+/** A digest of all tables about investors: a refused request must leave it as it was. */
 export async function stateOf({ connection }: Service): Promise<string> {
   const parts = tables.map(
     (table) => `select '${table}' as t, md5(coalesce(string_agg(r::text, '' order by r::text), ''))

@@ -3,8 +3,8 @@ import type { Reply } from './client.ts'
 import { type Document, jsonType, resolved, type Schema } from './openapi.ts'
 
 /**
- * Every refusal that a test meets, whatever it is about, is one that the document tells of its
- * operation: its status, and its codes. What integrators catch is what there is to be caught.
+ * Asserts that the OpenAPI document lists a refusal for its operation, by status and codes. Every
+ * refusal in any test is checked, so that integrators can rely on the document.
  */
 export async function knowsRefusal(url: string, called: string, reply: Reply) {
   if (reply.status < 400 || !Array.isArray(reply.errors)) return
@@ -19,12 +19,12 @@ export async function knowsRefusal(url: string, called: string, reply: Reply) {
     assert.ok(codes.includes(code), `${code} is no code of ${called}: ${reply.text}`)
 }
 
-/** What the server says before it knows which operation is asked for. */
+/** Statuses that the server gives before it knows which operation is called. */
 const transport = new Set([408, 431])
 
 const documents = new Map<string, Promise<Document | undefined>>()
 
-/** A service that is being stopped has none to give, and is asked again at its next refusal. */
+/** The document of a service. One that is stopping cannot give it; the next refusal asks again. */
 function documentOf(url: string) {
   const read = async () => (await (await fetch(`${url}/openapi.json`)).json()) as Document
   const known = documents.get(url) ?? read().catch(() => undefined)

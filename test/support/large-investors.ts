@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { freshDatabase } from './database.ts'
 
-/** Tables that are large here, and that no read may walk from end to end. */
+/** The tables with many rows here; no read may scan one of them completely. */
 export const largeTables = [
   'person',
   'organisation',
@@ -68,12 +68,12 @@ const statements = (count: number) => `
       transaction_date, amount, quantity)
     select product_id, 1, account_id, investment_id, '2026-01-01', 100, 100 from holding`
 
-/** A database with this many entities, and all that goes with them. */
+/** A database with this many entities and the records that belong to them. */
 export async function largeInvestors(count: number): Promise<pg.ClientConfig> {
   const connection = await freshDatabase()
   const client = new pg.Client(connection)
   await client.connect()
-  // What refers to what is known to be right: checking it a million times took most of the time.
+  // All references are right; checking a million foreign keys took most of the time.
   await client.query('set session_replication_role = replica')
   for (const statement of statements(count).split(';')) await client.query(statement)
   await client.query('analyze')

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { rowsOf } from './database.ts'
 
-/** Transactions of each account: few enough that their number makes the ledger large, not long. */
+/** Transactions of each account; few, so that the ledger has many accounts, not long histories. */
 const perAccount = 50
 
 /**
- * A ledger of some size, written straight into the tables with right closings: three products of
- * which the first has nearly all, three investments each, a deposit and then redemptions of some of
- * it, a tenth of all under an external id.
+ * Writes a large ledger straight into the tables, with right closing figures. There are three
+ * products, of which the first has nearly all accounts, with three investments each. Every holding
+ * has a deposit and then redemptions; a tenth of all transactions have an external id.
  */
 export async function fillLedger(connection: pg.ClientConfig, transactions: number) {
   const accounts = Math.ceil(transactions / perAccount)

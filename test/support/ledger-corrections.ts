@@ -7,9 +7,9 @@ const [out, into, adjustment, set] = [4, 5, 6, 7]
 export type Given = { quantity?: bigint; amount?: bigint; price?: bigint }
 type Figures = Pick<Tx, 'price' | 'quantity' | 'amount' | 'fee' | 'carries' | 'byQuantity'>
 
-/** What corrections make of transactions, worked out as one would by hand. */
+/** A model of corrections: the figures of corrected transactions, worked out as if by hand. */
 export function correctionsOf(investments: Investment[]) {
-  /** A leg by itself; undefined where nothing can be worked out. */
+  /** The figures of a corrected leg by itself; undefined if they cannot be worked out. */
   function corrected(tx: Tx, given: Given): Figures | undefined {
     const { price: kept, quantity: q, amount: a, fee: f, carries, byQuantity } = tx
     if (Object.keys(given).length === 0)
@@ -128,7 +128,7 @@ export function correctionsOf(investments: Investment[]) {
   return { corrected, correctedPair, isWrong }
 }
 
-/** In percent, where the fee is one. */
+/** The fee in percent; undefined if the fee is an amount. */
 export function rateOf(body: Body): bigint | undefined {
   if (body.entryFeeAmount !== undefined) return undefined
   if (body.entryFeeOverridePercentage !== undefined) return dec(body.entryFeeOverridePercentage)

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { rowsOf } from './database.ts'
 
 /**
- * What is done with long histories is done with those that have more than a few rows: for tests,
- * before the service connects.
+ * Makes the database treat histories with more than `rows` rows as long, so that short tests cover
+ * long histories. Call it before the service connects.
  */
 export const shortAsLong = (connection: pg.ClientConfig, rows = 0, sales = 2) =>
   rowsOf(

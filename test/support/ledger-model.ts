@@ -3,15 +3,15 @@ import { correctionsOf, feeOf, type Given, rateOf } from './ledger-corrections.t
 import type { Answer, Body, Investment, Leg, State, Tx } from './ledger-types.ts'
 
 /**
- * The ledger as one would write it down: a list of transactions, gone through from the start for
- * every question. It knows nothing of the service but its rules.
+ * A model of the ledger: a plain list of transactions that is read from the start for every
+ * question. It shares only the rules with the service, and no code.
  */
 const zero: State = { quantity: 0n, invested: 0n, cost: 0n, gain: 0n }
 const [deposit, allotment, redemption, out, into, adjustment, set, away, arrival] = [
   1, 2, 3, 4, 5, 6, 7, 8, 9,
 ]
 
-/** What only a deposit or a conversion has. */
+/** The fields that only deposits and conversions use, empty for all other transactions. */
 const free = { fee: 0n, feeRate: undefined, factor: undefined }
 
 export function modelOf(investments: Investment[]) {
@@ -26,7 +26,7 @@ export function modelOf(investments: Investment[]) {
   /** The state of every holding after each transaction that counts, in their order. */
   function history(): { tx: Tx; own: State; accountQuantity: bigint; accountInvested: bigint }[] {
     const states = new Map<string, State>()
-    /** By the first leg, the cost that went along with its units. */
+    /** The cost that went along with the units of a first leg, by the number of that leg. */
     const carried = new Map<number, bigint>()
     return counting().map((tx) => {
       const key = `${tx.account} ${tx.investment}`
@@ -64,7 +64,7 @@ export function modelOf(investments: Investment[]) {
     }
   }
 
-  /** The holdings at the end of a day, those of no units left out. */
+  /** The holdings at the end of a day, without those that have no units. */
   function holdings(date: string): Map<string, State> {
     const states = new Map<string, State>()
     for (const { tx, own } of history())
@@ -77,7 +77,7 @@ export function modelOf(investments: Investment[]) {
       .filter((tx) => tx.account === account && tx.investment === investment && tx.date <= date)
       .reduce((sum, { quantity }) => sum + quantity, 0n)
 
-  /** The first day on which each holding is short, and by how much. */
+  /** For each holding that goes below zero, the first day on which it does, and by how much. */
   function shortfalls(): string[] {
     const first = new Map<string, string>()
     for (const { tx, own } of history()) {
@@ -88,7 +88,7 @@ export function modelOf(investments: Investment[]) {
     return [...first.values()].sort()
   }
 
-  /** Does it if no holding goes negative; else leaves everything as it was. */
+  /** Makes a change, unless a holding would go below zero; then everything stays as it was. */
   function attempt(change: () => Tx[]): Answer {
     const before = txs
     txs = before.map((tx) => ({ ...tx }))
@@ -119,7 +119,7 @@ export function modelOf(investments: Investment[]) {
 
   type Figures = ReturnType<typeof figures>
 
-  /** Price, units and money of a leg, unsigned; undefined where they cannot be worked out. */
+  /** The price, units and money of a leg as asked for; undefined if they cannot be worked out. */
   function figures(body: Body, typeID: number, investment: number, priceField: string) {
     const { units, cents } = investments[investment]!
     const given = (field: string) => (body[field] === undefined ? undefined : dec(body[field]))
@@ -158,14 +158,14 @@ export function modelOf(investments: Investment[]) {
     }
   }
 
-  /** Whoever redeems what all the units are worth, to the cent, gives no more than these up. */
+  /** A redemption of exactly the value of all units takes no more units than there are. */
   function wholeOr({ quantity, amount, price }: Figures, account: number, of: number, body: Body) {
     const all = held(account, of, body.date)
     const isWhole = price !== undefined && times(all, price, investments[of]!.cents) === amount
     return all > 0n && isWhole && (quantity ?? 0n) > all ? all : quantity
   }
 
-  /** Deposit, Allotment, Redemption or Adjustment, one or several. */
+  /** Posts one or several Deposits, Allotments, Redemptions or Adjustments. */
   function single(
     typeID: number,
     bodies: { account: number; investment: number; body: Body }[],
@@ -271,7 +271,7 @@ export function modelOf(investments: Investment[]) {
     )
   }
 
-  /** Each target holds at the end of its day: by day, then in the order given. */
+  /** Each target holds at the end of its day; they are met by day, then in the order given. */
   function setQuantity(bodies: { account: number; investment: number; body: Body }[]): Answer {
     const places = bodies
       .map((_, i) => i)

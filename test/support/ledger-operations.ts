@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { shown } from './decimals.ts'
 import type { Body, Investment } from './ledger-types.ts'
 
-/** The days, investments and prices that random histories are about, and the histories' steps. */
+/** The days that random histories use; the investments, prices and steps follow below. */
 export const days = ['01', '02', '03', '05', '06', '07', '08', '10'].map((day) => `2026-03-${day}`)
-/** Days by the product's own calendar: which they are is seen when a step is taken. */
+/** Days by the product's calendar, which become dates when a step is taken. */
 export const moments = ['today', 'tomorrow', 'too late'] as const
 const dates = [...days, ...days, ...days, 'today', 'today', 'tomorrow', 'tomorrow', 'too late']
-/** Places whose calendars differ by a day at every moment. */
+/** Time zones, of which the first two have different dates at any moment. */
 export const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Australia/Sydney', 'UTC']
 export const investments: Investment[] = [
   {
@@ -34,7 +34,7 @@ const rarely = <T>(arb: fc.Arbitrary<T>) =>
 
 const account = fc.integer({ min: 0, max: 1 })
 const investment = fc.constantFrom(0, 0, 0, 1, 2, 3)
-/** From one place to another; now and then to itself, or to one in another currency. */
+/** The ends of transfers and conversions; now and then the same, or in different currencies. */
 const accounts = fc.constantFrom<[number, number]>([0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [0, 0])
 const exchange = fc.constantFrom<[number, number]>(
   ...([
@@ -175,7 +175,7 @@ export type Operation =
       account: number
       investment: number
       date: string
-      /** All that it is worth at this price, as money; else all its units. */
+      /** If given, redeems the holding's value at this price as money; otherwise all its units. */
       worthAt?: string
     }
   | { kind: 'Transfer'; ends: [number, number]; investment: number; body: Body }

@@ -1,9 +1,9 @@
-/** What the model of the ledger is made of. */
+/** The types of the ledger model (ledger-model.ts). */
 export type Price = { date: string; price: string; application?: string; redemption?: string }
 export type Investment = { units: number; cents: number; currency: number; prices: Price[] }
 
 export type Tx = {
-  /** Its place in the order of creation: stands for the id. */
+  /** The place of the transaction in the order of creation; it stands for the id. */
   n: number
   typeID: number
   account: number
@@ -16,13 +16,13 @@ export type Tx = {
   parent: number | undefined
   external: string | undefined
   comment: string | undefined
-  /** Its cost goes along: out of the register, or to the other leg. */
+  /** The cost of the units goes along with them: out of the register, or to the other leg. */
   carries: boolean
   byQuantity: boolean
   fee: bigint
-  /** In percent, where the fee is one. */
+  /** The fee in percent; undefined if the fee is an amount. */
   feeRate: bigint | undefined
-  /** Of the second leg of a conversion. */
+  /** The conversion factor, in the second leg of a conversion. */
   factor: bigint | undefined
 }
 
@@ -30,8 +30,8 @@ export type Leg = Omit<Tx, 'n' | 'statusID' | 'parent'>
 export type Body = Record<string, string | undefined>
 export type State = { quantity: bigint; invested: bigint; cost: bigint; gain: bigint }
 
-/** What the service should say: the rows it writes, or the status and the shortfalls. */
+/** The expected answer of the service: the rows it writes, or a status with the shortfalls. */
 export type Answer = { rows: Tx[] } | { status: 400 | 409; short?: string[] } | typeof closed
 
-/** A day of a closed period: refused, unless something else is wrong with it as well. */
+/** A day in a closed period: 409, or 400 if something else is wrong with the request, too. */
 export const closed = { status: 409, orElse: 400 } as const

@@ -5,20 +5,20 @@ import { rowsOf } from './database.ts'
 import { made } from './registry.ts'
 import type { Service } from './service.ts'
 
-/** A service in this process or in another. */
+/** As much of a service as can be reached in this process or in another. */
 export type Reached = Pick<Service, 'admin' | 'connection'>
 
 let names = 0
 const unique = (what: string) => `${what}-${process.pid}-${++names}`
 
-/** The one record of an answer that must be a success. */
+/** Asserts that an answer is a success with one record, and returns the record. */
 export function only(reply: Reply) {
   assert.equal(reply.status, 200, reply.text)
   assert.equal(reply.recordCount, 1, reply.text)
   return reply.data[0]
 }
 
-/** All records of an answer that must be a success. */
+/** Asserts that an answer is a success, and returns its records. */
 export function all(reply: Reply) {
   assert.equal(reply.status, 200, reply.text)
   return reply.data
@@ -51,7 +51,7 @@ export type Account = {
   bizEntityID: number
 }
 
-/** Investors with an account each, straight into the database: the ledger is what is tried here. */
+/** Inserts investors with an account each straight into the database, for tests of the ledger. */
 export async function newAccounts(
   { connection }: Reached,
   productID: number,
@@ -85,7 +85,7 @@ export type Fund = {
   accountID: number
 }
 
-/** A product with investments (priced 1 from the year 2000 on, unless told) and accounts. */
+/** A product with accounts and investments, priced 1 from 2000 on unless another price is given. */
 export async function newFund(
   service: Reached,
   options: { accounts?: number; investments?: object[]; price?: number | string | null } = {},
@@ -109,13 +109,13 @@ export async function newFund(
   }
 }
 
-/** The day in a zone, some days from today; products have Sydney's unless told. */
+/** The date in a time zone, some days from today; the default is the default of products. */
 export const dayIn = (days = 0, timeZone = 'Australia/Sydney') =>
   new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(
     Date.now() + days * 86_400_000,
   )
 
-/** Posts for the tests of a file: each kind with what every body needs. */
+/** Returns a function that posts, adding the fields that every body of a test file needs. */
 export const poster =
   (client: () => Client, common: () => object = () => ({})) =>
   (kind: string, body: object | object[], extra?: Record<string, string>) => {
@@ -127,7 +127,7 @@ export const poster =
     )
   }
 
-/** The register is whole: every check of `cli verify` finds nothing. */
+/** Asserts that no check of `cli verify` finds anything. */
 export async function assertVerified({ connection }: Pick<Service, 'connection'>) {
   const found = (await verify(connection)).filter((one) => one.found > 0 && !one.isNote)
   assert.deepEqual(found, [])

@@ -8,15 +8,15 @@ import { until } from './process.ts'
 import { refused } from './refused.ts'
 import type { Service } from './service.ts'
 
-/** What a caller may see when something on our side fails: that it does, and when to come back. */
+/** Asserts that an answer is 503 with a Retry-After, as it must be if something of ours fails. */
 export function unavailable(reply: Reply) {
   refused(reply, 503)
   assert.ok(Number(reply.headers.get('retry-after')) >= 1)
 }
 
 /**
- * Clients who post without a pause, each under a key of its own, and send the same again until it
- * is acknowledged: in the end, everything they sent must be there once.
+ * Starts clients who post without a pause, each posting under its own Idempotency-Key. They repeat
+ * a posting until it is acknowledged; in the end everything they sent must be there once.
  */
 export function startLoad(admin: Client, { productID, investmentID, accounts }: Fund) {
   const acknowledged: number[] = []
@@ -39,7 +39,7 @@ export function startLoad(admin: Client, { productID, investmentID, accounts }: 
   const failed = Promise.all(clients).then(() => new Promise<never>(() => {}))
   return {
     refusals: () => refusals,
-    /** Until as many more are acknowledged. */
+    /** Waits until so many more postings are acknowledged. */
     goesOn: (count = 20) => {
       const goal = acknowledged.length + count
       return Promise.race([failed, until('more writes', () => acknowledged.length >= goal)])
@@ -52,7 +52,7 @@ export function startLoad(admin: Client, { productID, investmentID, accounts }: 
   }
 }
 
-/** Everything acknowledged is there, once; nothing else is; and the register is whole. */
+/** Asserts that the ledger has each acknowledged posting once and no other, and is consistent. */
 export async function assertAllThere(
   service: Pick<Service, 'connection'>,
   { productID }: Fund,

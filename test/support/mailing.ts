@@ -5,21 +5,21 @@ import { order } from './reports.ts'
 import type { Service } from './service.ts'
 import { investor, quoted, type TaxingFund, taxingFund } from './withholding.ts'
 
-/** What a mail server was handed. */
+/** A letter that the mail server received. */
 export type Mail = { to: string; text: string }
 
 const refusal = (words: string, responseCode: number) =>
   Object.assign(new Error(words), { responseCode })
 
-/** A mail server that keeps what it is handed, and is as difficult as a test wants. */
+/** Starts a mail server that keeps all letters, and fails in the ways that a test asks for. */
 export async function startMail() {
   const inbox: Mail[] = []
-  /** Addresses that it refuses for good, and those it says "later" to. */
+  /** Addresses that the server refuses for good (`bounces`), and for now (`later`). */
   const bounces = new Set(['bounce@example.com'])
   const later = new Set<string>()
-  /** Addresses at whose letters it hangs up once it has them. */
+  /** Addresses for which the server closes the connection once it has the letter. */
   const lost = new Set<string>()
-  /** Addresses whose letters it takes a while over. */
+  /** Addresses for which the server does not answer before the promise resolves. */
   const slow = new Map<string, Promise<void>>()
   const sockets = new Map<number | undefined, Socket>()
   let [busy, wary] = [0, 0]
@@ -54,15 +54,15 @@ export async function startMail() {
     bounces,
     later,
     lost,
-    /** How often it takes nothing from this sender. */
+    /** Refuses the sender for good, so many times. */
     beWary: (times: number) => {
       wary = times
     },
-    /** How often it has no time for anybody. */
+    /** Answers that it is busy, so many times. */
     beBusy: (times: number) => {
       busy = times
     },
-    /** The next letter to an address is taken once it is let go. */
+    /** Holds letters to an address back, until the returned function is called. */
     hold: (address: string): (() => void) => {
       let letGo = () => {}
       const held = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ export async function startMail() {
   }
 }
 
-/** A fund whose holders want their statements in every way there is. */
+/** A fund whose holders cover every communication preference, and some without a usable address. */
 export async function mailedFund(service: Service): Promise<TaxingFund> {
   const issuer = { name: 'Example Funds', email: 'registry@example.com' }
   const fund = await taxingFund(service, { issuer })
@@ -98,7 +98,7 @@ export async function mailedFund(service: Service): Promise<TaxingFund> {
 
 export type Delivery = { name: string; state: string; reason: string | null }
 
-/** The statements of such a fund: how they are made and sent, and what became of them. */
+/** Functions that make and send the investor statements of a fund, and read their deliveries. */
 export function mailingOf({ admin }: Service, { productID }: TaxingFund) {
   const deliveries = async (reportID: number): Promise<Delivery[]> =>
     (await admin.get(`/Report/Delivery?ReportID=${reportID}`)).data

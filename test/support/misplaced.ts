@@ -7,7 +7,7 @@ export type Call = [
   headers?: Record<string, string>,
 ]
 
-/** Calls of an operation with what `next` gives in every field and parameter it has. */
+/** Calls of an operation with a value of `next` in each of its fields and parameters. */
 export function misplaced(
   document: Document,
   { name, path, operation }: Served,
@@ -20,7 +20,7 @@ export function misplaced(
   if (!schema) return calls
   const filled = JSON.stringify(filledWith(document, schema, next))
   calls.push([name, path, filled])
-  // One reader of bodies for most, and one for files.
+  // One path for each of the two readers of bodies: most operations share one, files have another.
   if (path !== '/Person' && path !== '/Document/File') return calls
   return [
     ...calls,
@@ -34,7 +34,7 @@ export function misplaced(
   ]
 }
 
-/** What a schema describes, with a secret for everything in it. */
+/** A value that fits a schema in shape, with a secret in every field. */
 function filledWith(document: Document, given: Schema, next: () => string, depth = 0): unknown {
   const schema = resolved(document, given.oneOf?.[0] ?? given.anyOf?.[0] ?? given)
   if (depth > 5) return next()

@@ -9,15 +9,15 @@ export type Node = {
   pid: number
   anyone: Client
   admin: Client
-  /** Everything it wrote so far: the greeting and the log. */
+  /** Everything that the node has written so far: the greeting and the log. */
   output: () => string
-  /** Ends as an operator ends it; the exit code. */
+  /** Ends the node as an operator does (SIGTERM); returns the exit code. */
   stop: () => Promise<number | null>
-  /** Ends it without a chance to finish anything. */
+  /** Ends the node at once (SIGKILL), so that it cannot finish anything. */
   kill: () => Promise<number | null>
 }
 
-/** A node in a process of its own: on this database, with the secrets all share, or on its own. */
+/** Starts a node in another process: on the given database with the shared secrets, or embedded. */
 export async function startNode(
   connection: pg.ClientConfig | undefined,
   env: Record<string, string> = {},

@@ -1,21 +1,21 @@
 import { dec, round, shown, times } from './decimals.ts'
 
-/** What a transaction settles of a notice, without signs. */
+/** The part of a notice that one transaction settles, without signs. */
 export type Part = {
   id: number
-  /** The other leg, of a conversion. */
+  /** The id of the other leg of a conversion. */
   other?: number | undefined
   units: bigint
   money: bigint
   fee: bigint
   counts: boolean
-  /** When it was posted or corrected last, by the count of operations. */
+  /** The number of the operation that posted or corrected it last. */
   touched: number
 }
 
 type Asked = { units?: bigint | undefined; money?: bigint | undefined; fee?: bigint | undefined }
 
-/** A notice in the model: what was asked for once, and all that was done about it. */
+/** A notice in the model: the figures asked for, and everything that was done about it. */
 export type Notice = {
   id: number
   kind: 'Deposit' | 'Redemption' | 'Conversion'
@@ -25,7 +25,7 @@ export type Notice = {
   completedBy: Part | undefined
   /** Completed because nothing was left, not by a posting that settles it as a whole. */
   isUsedUp?: boolean
-  /** Of the target of a conversion. */
+  /** The notice of the target of a conversion. */
   target?: { id: number; factor: bigint; decimals: number }
 }
 
@@ -48,7 +48,7 @@ const abs = (a: bigint) => (a < 0n ? -a : a)
 const unitDecimals = 4
 const cents = 2
 
-/** What was asked for, without what the transactions settle that count; but for one of them. */
+/** The figures asked for, less those settled by transactions that count, except the part `but`. */
 export function leftOf({ asked, parts }: Notice, but?: Part) {
   const settled = parts.filter((part) => part.counts && part !== but)
   const less = (figure: 'units' | 'money' | 'fee') => {
@@ -60,7 +60,7 @@ export function leftOf({ asked, parts }: Notice, but?: Part) {
   return { units: less('units'), money: less('money'), fee: less('fee') }
 }
 
-/** Units decide, where a notice has them; what rounds to nothing is nothing. */
+/** Whether anything is left: units decide if the notice has them; figures are rounded first. */
 export function isLeft(notice: Notice) {
   const { units, money } = leftOf(notice)
   return (units === undefined ? round(money!, cents) : round(units, unitDecimals)) > 0n
@@ -71,7 +71,7 @@ export function settle(notice: Notice, part: Part, isPartial: boolean) {
   if (!isPartial || !isLeft(notice)) complete(notice, part, isPartial)
 }
 
-/** A correction completes what it uses up, and opens what is not used up any more. */
+/** A correction completes a notice that it uses up, and reopens one that is no longer used up. */
 export function correct(notice: Notice, part: Part, figures: Partial<Part>) {
   Object.assign(part, figures)
   if (notice.status === 'Pending' && !isLeft(notice)) complete(notice, part, true)
@@ -106,7 +106,7 @@ const statusIDs = { Pending: 1, Completed: 2, Cancelled: 3 }
 const shownLeft = (figure: bigint | undefined) =>
   figure !== undefined && figure > 0n ? shown(figure) : null
 
-/** The notice as GET shows it, and the target of a conversion with what is known of it. */
+/** The expected answer of GET: the notice, and for a conversion the notice of its target. */
 export function expected(notice: Notice) {
   const { units, money } = leftOf(notice, notice.completedBy)
   const own = {
@@ -124,7 +124,7 @@ export function expected(notice: Notice) {
   return [own, { id: target.id, status: own.status, parent, quantity }]
 }
 
-/** What GET shows of a notice, as far as the model says something about it. */
+/** The fields that GET shows of a notice, reduced to those that the model has in `like`. */
 export const seen = (row: Record<string, unknown>, like: object) => {
   const decimal = (value: unknown) => (value === null ? null : shown(dec(value)))
   const all = {

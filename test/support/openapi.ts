@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Client } from './client.ts'
 
-/** The OpenAPI document of the service, as the suites that walk all operations read it. */
+/** The types of the OpenAPI document, for the suites that walk through all operations. */
 export type Schema = {
   $ref?: string
   oneOf?: Schema[]
@@ -65,7 +65,7 @@ export const servedBy = ({ paths }: Document): Served[] =>
     })),
   )
 
-/** The golden list: every operation there is to be, with who may call it. */
+/** The golden list of all operations, with the permission that each needs. */
 export const goldenOperations = () =>
   new Map(
     readFileSync('test/operations.txt', 'utf8')
@@ -74,7 +74,7 @@ export const goldenOperations = () =>
       .map((line) => line.split(': ') as [string, string]),
   )
 
-/** Who may call an operation, as its description tells. */
+/** The permission that an operation needs, read from its description. */
 export const accessOf = ({ description }: Operation) => {
   if (/Needs no token\./.test(description)) return 'public'
   return /Needs the permission `(.+)`/.exec(description)?.[1] ?? 'signed-in'
@@ -91,8 +91,8 @@ export const resolved = ({ components }: Document, schema: Schema): Schema =>
 const day = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])'
 
 /**
- * What is wrong with an answer by the document, to the letter: its status, every field of its body,
- * dates in the form of the specification, and nothing that the document does not know.
+ * Returns a function that compares an answer with the document and returns its faults: its status,
+ * every field of its body, the form of dates, and fields that the document does not have.
  */
 export function answerJudge(document: Document) {
   const ajv = new Ajv2020({ strict: false })
@@ -116,11 +116,11 @@ export function answerJudge(document: Document) {
   }
 }
 
-/** The same schemas, which yet take no field that they do not name. */
+/** The schemas, changed so that they take no field that they do not name. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
-  // What narrows another schema down names but a few of its fields.
+  // A schema with `allOf` narrows another down and names only some of its fields.
   if ('allOf' in schema) return schema
   const inner = Object.entries(schema).map(([key, value]) => [
     key,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 
 type Page = { data: readonly number[]; body: Record<string, unknown> }
 
-/** That a list has just what is wanted in both orders, as far as the cursors of four pages go. */
+/** Asserts that the first four pages of a list have the wanted records, in both orders. */
 export async function walksBothWays(
   read: (asked: string) => Promise<Page>,
   wanted: readonly number[],

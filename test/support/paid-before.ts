@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import type pg from 'pg'
 import { rowsOf } from './database.ts'
 
-/** Of a product: whether it is paid, which kinds it keeps, and which company tax. */
+/** The distributions of a product: their status, and the income kinds and company tax they keep. */
 const kept = `select distribution_status_id as status, paid_income_kinds as kinds,
     paid_company_tax::text as tax from distribution
   where product_id = $1 order by distribution_status_id desc`
 
 /**
- * A distribution that is paid and one that is declared, in a register from before the kinds of
- * components were kept; and what asserts that the upgrade gave them to the one that is paid.
+ * Inserts a paid and a declared distribution into a register of a version that did not yet keep the
+ * income kinds of components. Returns a function that asserts that the upgrade gave them to the
+ * paid one only.
  */
 export async function payBefore(connection: pg.ClientConfig): Promise<() => Promise<void>> {
   const told = JSON.stringify([{ taxComponentName: ' bonus', incomeKind: 'Interest' }])
@@ -47,7 +48,7 @@ export async function payBefore(connection: pg.ClientConfig): Promise<() => Prom
       { status: 3, kinds: ['FrankedDividend', 'Interest', null], tax: '27.5' },
       { status: 2, kinds: null, tax: null },
     ])
-    // They have no entitlements, of which a verify would tell.
+    // The distributions have no entitlements, which `verify` would report, so they are removed.
     for (const table of ['distribution_component', 'distribution', 'investment', 'product'])
       await rowsOf(connection, `delete from ${table} where product_id = $1`, [id])
   }

@@ -1,20 +1,20 @@
 import { availableParallelism, loadavg } from 'node:os'
 
 /**
- * How much slower this machine is than one on which limits are generous: by what a fixed piece of
- * work takes here (test/run.ts measures it once and hands it on), and by how many want its
- * processors at this moment.
+ * How much slower this machine is than the machine that the limits are made for. `measured` comes
+ * from a fixed piece of work (test/run.ts measures it once and passes it on); `crowded` is how many
+ * processes want each processor at this moment.
  */
 const measured = Number(process.env.TEST_SLOWNESS ?? 1)
 const crowded = () => loadavg()[0]! / availableParallelism()
 
-/** A limit in milliseconds, as long as this machine needs it to be. */
+/** A limit in milliseconds, extended on a slow or busy machine. */
 export const patient = (limit: number) => limit * Math.max(1, measured, crowded())
 
-/** What the piece of work below takes on an idle machine, in milliseconds. */
+/** The milliseconds that the work of measureSlowness takes on an idle machine. */
 const usual = 150
 
-/** Measured by the clock, so that others who use the processor count. */
+/** Measures by the clock, not by processor time, so that other processes count, too. */
 export function measureSlowness(): number {
   const begun = performance.now()
   let sum = 0

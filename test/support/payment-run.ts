@@ -15,7 +15,7 @@ export const fundingAccount = {
   remitterName: 'Example Fund',
 }
 
-/** A fund of holders with a bank account each, and a distribution of 1 a unit that is paid. */
+/** A fund whose holders each have a bank account, and a paid distribution of 1 a unit. */
 export async function paidFund(service: Service, units: number[]) {
   const fund = await fundOf(service, units)
   for (const { accountID } of fund.accounts) await newPaymentDetail(service, accountID)
@@ -55,7 +55,7 @@ export async function paymentsOf(client: Client, { paymentRunID }: { paymentRunI
   return reply.data
 }
 
-/** Bends the bank account of an account's entity. */
+/** Changes the bank accounts of an account's entity, straight in the database. */
 export const mend = ({ connection }: Pick<Service, 'connection'>, accountID: number, set: string) =>
   rowsOf(
     connection,

@@ -19,10 +19,10 @@ export function claimsOf(token: string): Claims {
   return { sub, sid }
 }
 
-/** A token as the service makes it: what the forgeries differ from. */
+/** A valid token, as the service makes it; each forgery differs from it in one point. */
 export const tokenFor = (claims: Claims) => createSigner(right)(claims)
 
-/** Tokens that name a living session and yet are not ours to honour. */
+/** Tokens that must be refused although their claims are those of a living session. */
 export function forgeriesOf(claims: Claims): Record<string, string> {
   const [head = '', payload = '', signature = ''] = tokenFor(claims).split('.')
   const past = Math.floor(Date.now() / 1000) - 1
@@ -58,7 +58,7 @@ export function forgeriesOf(claims: Claims): Record<string, string> {
   }
 }
 
-/** Access tokens that were good once: of sessions and users that have ended since. */
+/** Access tokens that were valid once; their sessions or users have ended since. */
 export async function endedTokens(service: Service): Promise<Record<string, string>> {
   const { admin, anyone } = service
   const signedIn = async () => {
@@ -90,7 +90,7 @@ export async function endedTokens(service: Service): Promise<Record<string, stri
   }
 }
 
-/** What is no access token at all. */
+/** Authorization headers that hold no access token at all. */
 export async function otherHeaders(service: Service): Promise<Record<string, string>> {
   const login = { username: 'admin', password }
   const { accessToken, refreshToken } = (await service.anyone.post('/User/Login', login)).data
@@ -104,14 +104,14 @@ export async function otherHeaders(service: Service): Promise<Record<string, str
   }
 }
 
-/** A new API key of this user, as a client. */
+/** Creates an API key of a user, and returns a client that uses it. */
 export async function newKey(client: Client, given: object): Promise<Client> {
   const reply = await client.post('/ApiKey', { name: 'a program', ...given })
   if (reply.status !== 200) throw new Error(reply.text)
   return clientOf(client.url, reply.data[0].key)
 }
 
-/** API keys that may do everything, and yet not here or not any more. */
+/** API keys with all permissions that must be refused: ended, expired, or from another network. */
 export async function endedKeys(service: Service): Promise<Record<string, string>> {
   const all = { permissions }
   const keyOf = async (client: Client, given: object = {}) =>
@@ -134,7 +134,7 @@ export async function endedKeys(service: Service): Promise<Record<string, string
   }
 }
 
-/** An administrator who is yet to enrol the second factor that is asked for. */
+/** An administrator who must still enrol a second factor. */
 export async function halfSignedIn(service: Service): Promise<Client> {
   const client = await service.userWith({ role: 'Administrator' })
   const { sid } = claimsOf(client.token!)
@@ -142,7 +142,7 @@ export async function halfSignedIn(service: Service): Promise<Client> {
   return client
 }
 
-/** What only people may do, and what those may do who are yet to enrol a second factor. */
+/** Operations for people only, not for API keys; then those allowed before a second factor. */
 export const peopleOnly = [
   'POST /User/Logout',
   'PUT /User/Password',
@@ -161,5 +161,5 @@ export const whileEnrolling = [
   'POST /User/SecondFactor',
   'POST /User/SecondFactor/Confirm',
 ]
-/** Needs a code that only the caller's own authenticator knows. */
+/** This operation needs a code that only the caller's own authenticator has. */
 export const ownSecret = 'POST /User/SecondFactor/Confirm'

@@ -7,7 +7,7 @@ import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { patient } from './patience.ts'
 
-/** A program of ours in a process of its own, as an operator starts it. */
+/** A program of ours in another process, as an operator starts it. */
 export type Program = {
   pid: number
   input: Writable
@@ -26,7 +26,7 @@ const folders: string[] = []
 const endAll = () => {
   for (const child of running.keys()) child.kill('SIGKILL')
 }
-// Whatever becomes of the tests, nothing they started outlives them.
+// However the tests end, no process that they started outlives them.
 after(async () => {
   endAll()
   await Promise.all(running.values())
@@ -35,13 +35,13 @@ after(async () => {
 process.on('exit', endAll)
 process.once('SIGTERM', () => process.exit(1))
 
-/** Nothing of the tester's own settings reaches the program. */
+/** An environment without the tester's own settings. */
 const cleanEnvironment = () => {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }) }
 }
 
-/** A program for Node, by Node's arguments. */
+/** Starts Node with these arguments. */
 export const start = (args: string[], env: Environment) => startCommand(process.execPath, args, env)
 
 export function startCommand(file: string, args: string[], env: Environment): Program {
@@ -72,7 +72,7 @@ export function startCommand(file: string, args: string[], env: Environment): Pr
 
 const runner = join('scripts', 'run.mjs')
 
-/** Waits for something that must happen; how long it may take is generous on purpose. */
+/** Waits for something that must happen; the time limit is generous on purpose. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const begun = Date.now(); Date.now() - begun < patient(120_000); await sleep(20)) {
     const seen = await look()
@@ -81,18 +81,18 @@ export async function until<T>(what: string, look: () => T | Promise<T>): Promis
   throw new Error(`Waited in vain for ${what}.`)
 }
 
-/** The service, once it says where it listens. */
+/** Starts the service, and returns once it says where it listens. */
 export const startRegistry = (env: Environment) => listening(startProgram(env))
 
-/** The service with the words of `npm start`; for a start that is to fail, too. */
+/** Starts the service as `npm start` does, without waiting; also for a start that must fail. */
 export const startProgram = (env: Environment) =>
   start([runner, 'main'], { ...registryDefaults, ...env })
 
-/** A process that only works on what waits. */
+/** Starts a worker: a process that only does jobs. */
 export const startWorker = (env: Environment) =>
   start([runner, 'worker'], { ...registryDefaults, ...env })
 
-/** The same through npm itself. */
+/** Starts the service through npm itself. */
 export const npmStart = (env: Environment) =>
   listening(startCommand('npm', ['start'], { ...registryDefaults, ...env }))
 
@@ -108,7 +108,7 @@ async function listening(program: Program): Promise<Program & { url: string }> {
 
 export const cliCommand = (args: string[]) => [runner, 'operations/cli/cli', ...args]
 
-/** A command of the operator's, to its end. */
+/** Runs a command of the command line tool to its end. */
 export const runCli = async (args: string[], env: Environment, input = '') => {
   const program = start(cliCommand(args), env)
   program.input.end(input)
@@ -116,14 +116,14 @@ export const runCli = async (args: string[], env: Environment, input = '') => {
   return { code, output: program.output(), errors: program.errors() }
 }
 
-/** A data folder that goes when the tests of the file have ended. */
+/** A data folder that is removed when the tests of the file have ended. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'registry-start-'))
   folders.push(folder)
   return folder
 }
 
-/** The process number of the embedded PostgreSQL of a data folder. */
+/** The process id of the embedded PostgreSQL of a data folder. */
 export const databasePid = (dataDir: string) =>
   Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
 
@@ -132,7 +132,7 @@ async function removeFolder(dataDir: string) {
   try {
     process.kill(databasePid(dataDir), 'SIGQUIT')
   } catch {
-    // There is none, or it has ended.
+    // The folder has no database, or the database has ended.
   }
   await until('the data folder to go', () => {
     try {

@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type pg from 'pg'
 
-/** A network between the service and its database that can be cut, or can fall silent. */
+/** A proxy between the service and its database that can cut connections or fall silent. */
 export async function startProxy(
   { host, port }: pg.ClientConfig,
-  /** What becomes of the bytes that the database sends. */
+  /** Changes the bytes that the database sends. */
   onTheWay = (bytes: Buffer) => bytes,
 ) {
   const pairs = new Set<[Socket, Socket]>()
@@ -26,18 +26,18 @@ export async function startProxy(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const cut = () => {
-    // Not resetAndDestroy: of a socket that closes already it leaves Node 20 unable to exit.
+    // Not resetAndDestroy: on a socket that is already closing it leaves Node 20 unable to exit.
     for (const pair of pairs) for (const socket of pair) socket.destroy()
   }
   return {
     place: { host: '127.0.0.1', port: (server.address() as { port: number }).port },
-    /** Every connection ends at once, in the middle of whatever it does. */
+    /** Ends every connection at once, whatever it is doing. */
     cut,
-    /** Takes everything and hands on nothing, as a machine that hangs does. */
+    /** Takes all bytes and passes none on, like a machine that hangs. */
     fallSilent: () => {
       isSilent = true
     },
-    /** What was swallowed stays so: the connections of that time are of no use any more. */
+    /** Ends the silence, and all connections: they have lost bytes and are of no further use. */
     speakAgain: () => {
       isSilent = false
       cut()
@@ -49,7 +49,7 @@ export async function startProxy(
   }
 }
 
-/** Words of a server that we know; in another language they would be others. */
+/** Parts of PostgreSQL's English messages; in another language they would differ. */
 const english = [
   'cached plan must not change',
   'wait for synchronous replication',
@@ -57,7 +57,7 @@ const english = [
   'is still referenced from table',
 ]
 
-/** A database whose messages are in no language that anybody knows. */
+/** A proxy to a database whose messages nobody can read, like those in an unknown language. */
 export const startForeigner = (connection: pg.ClientConfig) =>
   startProxy(connection, (bytes) =>
     Buffer.from(

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { Reply } from './client.ts'
 
-/** What a server answers to these bytes, until it closes the connection. */
+/** Sends bytes and returns everything that the server answers until it closes the connection. */
 export async function exchange(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -14,7 +14,7 @@ export async function exchange(url: string, bytes: string | Buffer): Promise<str
   })
 }
 
-/** A raw answer in the form of every other. */
+/** Parses a raw answer into the form of every other reply. */
 function replyOf(answer: string): Reply {
   const [head = '', text = ''] = answer.split('\r\n\r\n')
   const [line = '', ...fields] = head.split('\r\n')
@@ -27,6 +27,6 @@ function replyOf(answer: string): Reply {
   return { ...JSON.parse(text), status: Number(line.split(' ')[1]), headers, text }
 }
 
-/** Sends raw bytes as one request and reads the one answer. */
+/** Sends raw bytes as one request, and returns its answer. */
 export const sendRaw = async (url: string, bytes: string | Buffer) =>
   replyOf(await exchange(url, bytes))

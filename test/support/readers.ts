@@ -1,7 +1,7 @@
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import readXlsx from 'read-excel-file/node'
 
-/** The text of each page of a PDF, as a reader of another make finds it. */
+/** The text of each page of a PDF, read by an independent library. */
 export async function pagesOf(file: Buffer): Promise<string[]> {
   const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
   const pages: string[] = []
@@ -14,7 +14,7 @@ export async function pagesOf(file: Buffer): Promise<string[]> {
   return pages
 }
 
-/** The texts of the first page with the boxes they stand in, from the lower left corner. */
+/** The texts of the first page with their positions, measured from the lower left corner. */
 export async function placesOf(file: Buffer) {
   const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
   const { items } = await (await document.getPage(1)).getTextContent()
@@ -26,10 +26,10 @@ export async function placesOf(file: Buffer) {
   )
 }
 
-/** A cell that holds a number, with the digits that stand in the file. */
+/** A cell with a number, as the digits in the file. */
 export type Digits = { digits: string }
 
-/** The sheets of a workbook, as a reader of another make finds them. */
+/** The sheets of a workbook, read by an independent library. */
 export async function sheetsOf(file: Buffer) {
   const sheets = await readXlsx(file, { parseNumber: (digits): Digits => ({ digits }) })
   return sheets.map(({ sheet, data }) => ({ name: sheet, rows: data }))
@@ -37,10 +37,10 @@ export async function sheetsOf(file: Buffer) {
 
 type Branch = { role?: string; children?: Branch[] }
 
-/** What a PDF says it is, and the roles of the parts of its first page, in their order. */
+/** The title and language of a PDF, and the roles of the parts of its first page in their order. */
 export async function structureOf(file: Buffer) {
   const document = await getDocument({ data: new Uint8Array(file), verbosity: 0 }).promise
-  // The reader's types say no more than that there is an object.
+  // The library's types say only that this is an object.
   const info = (await document.getMetadata()).info as { Title?: string; Language?: string }
   const page = await document.getPage(1)
   const tree = rolesOf((await page.getStructTree()) as Branch)

@@ -17,7 +17,7 @@ export type Receiver = {
   close: () => void
 }
 
-/** Somebody who is sent events, and answers as a test wants. */
+/** Starts a server that receives webhook calls, and answers as a test wants. */
 export async function receiver(): Promise<Receiver> {
   const got: Got[] = []
   let status: number | 'never' = 200
@@ -49,8 +49,9 @@ export async function withReceiver(use: (receiver: Receiver) => Promise<void>) {
 }
 
 /**
- * Until all that has happened is in the feed, which other tests on the server hold back: a webhook
- * that is made begins there, and would be sent what happened just before as well.
+ * Waits until everything that has happened is in the event feed, which open transactions of other
+ * tests hold back. A new webhook begins at the end of the feed; without the wait it would also be
+ * sent what happened just before.
  */
 export async function feedComesUp(connection: ClientConfig) {
   const ask = (what: string, values: unknown[] = []) =>

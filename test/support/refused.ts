@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Reply } from './client.ts'
 
-/** The failure envelope, whole, with this status; and with these codes, in any order. */
+/** Asserts that a reply is a complete refusal with this status, and these codes in any order. */
 export function refused(reply: Reply, status: number, ...codes: string[]) {
   assert.equal(reply.status, status, reply.text)
   const { result, recordCount, data, errors } = JSON.parse(reply.text)
@@ -18,5 +18,5 @@ export function refused(reply: Reply, status: number, ...codes: string[]) {
   if (codes.length > 0) assert.deepEqual([...new Set(told)].sort(), [...codes].sort(), reply.text)
 }
 
-/** The fields that a refusal is about, in the order told. */
+/** The fields that a refusal names, in its order. */
 export const fieldsOf = ({ errors }: Reply) => errors.map(({ field }) => field)

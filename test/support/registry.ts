@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createClient } from '../../client/src/index.ts'
 import type { Client } from './client.ts'
 
-/** Tests look into any answer, and send any body. */
+/** Types that allow tests to read any answer and send any body. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Answer = { responses: { 200: { content: { 'application/json': { data: any } } } } }
 type Paths = Record<
@@ -13,18 +13,18 @@ type Paths = Record<
   }
 >
 
-/** The client that users of the registry have (client/), for whom a test's own client stands. */
+/** The client library of the registry (client/), signed in as a test's own client. */
 export const registryOf = ({ url, authorization }: Client) =>
   createClient<Paths>({ baseUrl: url, credentials: { authorization, renew: async () => false } })
 
-/** A record that is made by the same client. */
+/** Makes one record through the client library, and returns it. */
 export async function made(client: Client, path: string, body: object) {
   const [one, ...others] = await registryOf(client).post(path, body)
   assert.deepEqual(others, [])
   return one
 }
 
-/** The bytes of a file, by the same client. */
+/** Downloads a file through the client library. */
 export async function bytesOf(client: Client, path: string, query: Record<string, unknown>) {
   const { body } = await registryOf(client).download(path, query)
   return Buffer.from(await new Response(body).arrayBuffer())

@@ -9,7 +9,7 @@ import { until } from './process.ts'
 import { bytesOf, registryOf } from './registry.ts'
 import { encryptionKey, type Service } from './service.ts'
 
-/** A worker of a test's own, in this process. */
+/** Starts a worker for one test, in this process; returns how to stop it. */
 export async function workFor(
   { connection }: Service,
   env: Record<string, string>,
@@ -43,7 +43,7 @@ export const ended = (client: Client, reportID: number) =>
     return data.reportStatusID > 2 ? data : undefined
   })
 
-/** The bytes of a report that must be made. */
+/** Orders a report that must succeed, and returns its bytes. */
 export async function fileOf(client: Client, body: object): Promise<Buffer> {
   const { reportID, reportStatusID, errorMessage } = await order(client, body)
   assert.equal(reportStatusID, 3, errorMessage)
@@ -52,7 +52,7 @@ export async function fileOf(client: Client, body: object): Promise<Buffer> {
 
 /** The cells of a CSV, by the rules of RFC 4180. */
 export function cellsOf(csv: Buffer): string[][] {
-  // Excel takes a text without this mark for another encoding.
+  // Without this mark Excel reads the text in another encoding.
   if (csv.subarray(0, 3).toString('hex') !== 'efbbbf') throw new Error('no byte order mark')
   const text = csv.subarray(3).toString()
   const rows: string[][] = [[]]

@@ -1,21 +1,21 @@
 import type { Data, World } from './world.ts'
 
-/** A request, and how requests name the records that they are about. */
+/** A request to an operation; its method and path are the key in `Requests`. */
 export type Request = {
   query?: Record<string, unknown>
   body?: object
   headers?: Record<string, string>
 }
-/** Natively, by external ids, or by external ids and the codes and numbers there are. */
+/** How a request names records: by native ids, by external ids, or by codes and numbers if any. */
 export const forms = ['native', 'external', 'code'] as const
 export type Form = (typeof forms)[number]
-/** Makes what a request needs, then the request. */
+/** Makes the records that a request needs, and then the request. */
 export type Builder = (world: World, names: Names) => Promise<Request> | Request
 export type Requests = Record<string, Builder[]>
 
 export type Names = ReturnType<typeof namesOf>
 
-/** The records of a world as requests of a form name them. */
+/** Functions that name the records of a world in one form. */
 export function namesOf(form: Form) {
   let ways = 1
   const pick = (native: object, external: object, code?: object) => {
@@ -24,13 +24,13 @@ export function namesOf(form: Form) {
   }
   return {
     form,
-    /** Whether what was named has no further forms. */
+    /** Whether the records named so far have no further forms. */
     isLast: () => forms.indexOf(form) + 1 >= ways,
     product: ({ productID, externalProductId }: Data) => pick({ productID }, { externalProductId }),
     investment: ({ investmentID, externalInvestmentId, securityCode }: Data) =>
       pick({ investmentID }, { externalInvestmentId }, { securityCode }),
     account: ({ accountID, externalAccountId }: Data) => pick({ accountID }, { externalAccountId }),
-    /** Filters go by the number as well. */
+    /** Filters also take the account number. */
     accountFilter: ({ accountID, externalAccountId, accountNumber }: Data) =>
       pick({ accountID }, { externalAccountId }, { accountNumber }),
     entity: ({ bizEntityID, externalBizEntityId }: Data) =>
@@ -50,7 +50,7 @@ export function namesOf(form: Form) {
   }
 }
 
-/** The same names as query strings write them. */
+/** A request with these names as query parameters, which begin with a capital. */
 export const inQuery = (...parts: object[]): Request => ({
   query: Object.fromEntries(
     parts.flatMap((part) =>
@@ -60,7 +60,7 @@ export const inQuery = (...parts: object[]): Request => ({
 })
 export const inBody = (...parts: object[]): Request => ({ body: Object.assign({}, ...parts) })
 
-/** The same name under a prefix: fromAccountID. */
+/** Puts a prefix before names, as in fromAccountID. */
 export const prefixed = (prefix: string, names: object) =>
   Object.fromEntries(
     Object.entries(names).map(([name, value]) => [

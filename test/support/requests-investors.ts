@@ -3,7 +3,7 @@ import type { Data, World } from './world.ts'
 
 const kind = { bizEntityTypeID: 1, bizEntityStatusID: 1 }
 
-/** Every place of an entity that can name another record. */
+/** All fields of an entity that can name another record. */
 const referring = ({ person, organisation, parent, fresh }: World, names: Names) => ({
   authorizedNomineePersonID: person.personID,
   controllingPID: person.personID,
@@ -35,7 +35,7 @@ const linkOf = (child: Data, { parent }: World, names: Names) => ({
     : { parentExternalBizEntityId: parent.externalBizEntityId }),
 })
 
-/** A child with a link of its own, to be changed. */
+/** Creates a child entity with a parent link, for requests that change the link. */
 const linked = async (world: World, names: Names, more: object) => {
   const child = await world.make.entity()
   const link = { ...linkOf(child, world, names), activeFrom: '2024-01-01' }
@@ -117,7 +117,7 @@ export const entityRequests: Requests = {
   ],
 }
 
-/** A person and an organisation of one entity without history, which may be changed. */
+/** A person and an organisation of a new entity without history, which may be changed. */
 const parties = async ({ make }: World) => {
   const { bizEntityParties } = await make.entity()
   const [{ person }, { organisation }] = bizEntityParties
@@ -135,12 +135,12 @@ export const partyRequests: Requests = {
   'PUT /Person': [
     async (world, names) => {
       const { person } = await parties(world)
-      // By the native id alone (4.9).
+      // The person is named by the native id alone (specification 4.9).
       const { personID } = person
       return inBody({ personID }, { firstName: world.fresh() }, ownOf(person, names))
     },
   ],
-  // What is linked cannot be deleted, and what is not linked is everybody's: see loose.
+  // A linked person cannot be deleted, and a person without a link is visible to everybody.
   'DELETE /Person': [
     async ({ make }, names) => inQuery(names.person(await make.post('/Person', make.person()))),
   ],
@@ -168,14 +168,14 @@ export const partyRequests: Requests = {
 type Owner = 'entity' | 'person' | 'organisation'
 const owners: Owner[] = ['entity', 'person', 'organisation']
 
-/** A record of each kind that can own one, each of them fresh. */
+/** A new record of each kind that can own addresses and communications. */
 const ownersOf = async ({ make }: World): Promise<Record<Owner, Data>> => {
   const entity = await make.entity()
   const [{ person }, { organisation }] = entity.bizEntityParties
   return { entity, person, organisation }
 }
 
-/** The four requests of addresses and of communications, which have three kinds of owner. */
+/** The four requests for addresses or for communications, which have three kinds of owner. */
 const ownedBy = (
   path: string,
   records: 'addresses' | 'communications',

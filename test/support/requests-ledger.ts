@@ -1,7 +1,7 @@
 import { inBody, inQuery, type Names, prefixed, type Requests } from './request-names.ts'
 import { type Data, runInput, type World } from './world.ts'
 
-/** An investment without prices, which alone can be deleted. */
+/** Creates an investment without prices, since one with prices cannot be deleted. */
 const unpriced = ({ make, productID, fresh }: World) =>
   make.post('/Investment', {
     productID,
@@ -10,7 +10,7 @@ const unpriced = ({ make, productID, fresh }: World) =>
     securityCode: fresh('code'),
   })
 
-/** Filters want the product beside external ids; natively it would hide what the other one does. */
+/** Filters by external ids need the product; with native ids it would hide the other filter. */
 const within = ({ product }: World, names: Names) =>
   names.form === 'native' ? {} : names.product(product)
 
@@ -31,7 +31,7 @@ export const investmentRequests: Requests = {
   'DELETE /Investment': [
     async (world, names) => {
       const { investmentID, externalInvestmentId } = await unpriced(world)
-      // Not by SecurityCode: the specification does not take it here.
+      // The specification does not allow SecurityCode here.
       return names.form === 'native'
         ? inQuery({ investmentID })
         : inQuery(names.product(world.product), { externalInvestmentId })
@@ -168,7 +168,7 @@ export const ledgerRequests: Requests = {
   ],
 }
 
-/** What a distribution is about, without the native ids that the world's own input has. */
+/** The input of a distribution, with its records named in the form under test. */
 const distributionOf = (world: World, names: Names, own: object) => {
   const { productID, investmentID, drpInvestmentID, externalCorporateActionId, ...rest } =
     world.make.distributionInput()
@@ -227,7 +227,7 @@ export const distributionRequests: Requests = {
   ],
   'GET /Distribution/Exceptions': [
     async (world, names) => {
-      await world.make.transaction() // back-dated to before the record date
+      await world.make.transaction() // it is dated before the record date
       return inQuery(within(world, names), names.distribution(world.declared))
     },
   ],

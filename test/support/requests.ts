@@ -87,7 +87,7 @@ const userRequests: Requests = {
   ],
 }
 
-/** A new user of the world's product, signed in. */
+/** Creates a user of the world's product, and signs in as this user. */
 const signedIn = async (world: World) => {
   const { userID, username } = await newUser(world)
   const { accessToken } = await world.make.post('/User/Login', { username, password })
@@ -126,7 +126,7 @@ const rate = {
   validFrom: '1900-01-01',
   validTo: '1900-12-31',
 }
-/** Rates are no product's: those of a fresh registry are there for all. */
+/** Withholding rates belong to no product; a new registry has some that everybody can read. */
 const taxRequests: Requests = {
   'GET /WithholdingRate': [() => inQuery({ rateID: 1 })],
   'POST /WithholdingRate': [() => inBody(rate)],
@@ -168,7 +168,7 @@ const holdRequests: Requests = {
   'DELETE /Hold': [async (world) => inQuery(await holdName(world))],
 }
 
-/** A rule that holds nothing back. */
+/** An approval rule that holds nothing back, because it is inactive. */
 const ruleIn = ({ productID }: World) => ({
   resource: 'Webhook',
   isActive: false,
@@ -176,7 +176,7 @@ const ruleIn = ({ productID }: World) => ({
 })
 const sleepingRule = (world: World) => world.make.post('/ApprovalRule', ruleIn(world))
 
-/** A change of a class of the world that waits, by a rule that only this change meets. */
+/** Makes a change of a new investment that waits for approval, by a rule for such changes only. */
 async function waiting(world: World) {
   const { make, productID } = world
   const investment = await make.investment()
@@ -214,9 +214,9 @@ const approvalRequests: Requests = {
 }
 
 /**
- * How to call each operation rightly about the records of a world: the walk through all operations
- * and callers (authorization.test.ts) is made from it. Each entry is a list, one request for every
- * kind of record that the operation can be about.
+ * Valid requests to each operation about the records of a world. The walk through all operations
+ * and callers (authorization.test.ts) is made from them. Each entry is a list with one request for
+ * every kind of record that the operation can be about.
  */
 export const requests: Requests = {
   'GET /Common/Lookup': [() => ({})],

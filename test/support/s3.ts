@@ -13,7 +13,7 @@ const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: Options & { configureBuckets: { name: string }[] },
 ) => Server
 
-/** A server that speaks S3, with one bucket, and the settings that point to it. */
+/** Starts an S3 server with one bucket; returns it with the settings that point to it. */
 export async function startBucket() {
   const directory = mkdtempSync(join(tmpdir(), 'registry-s3-'))
   const server = new S3rver({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The tables that the file of `cli distribute` leaves as they are, by name: a comment says so. */
+/** The tables that `cli distribute` leaves as they are, read from a comment in its SQL file. */
 export const readStaying = (): string[] =>
   (/^-- stays: (.*)$/m.exec(readFileSync('scale-out/distribute.sql', 'utf8'))?.[1] ?? '').split(
     ', ',

@@ -15,7 +15,7 @@ const manyInvestors = `
 
 const nameOf = (index: number) => `Holder ${String(index).padStart(6, '0')}`
 
-/** A product with so many investors; what each is called tells its place in the list. */
+/** A product with so many investors; the name of each contains its place in the list. */
 export async function productOfMany(service: Service, count: number): Promise<number> {
   const { data } = await service.admin.post('/Product', { name: 'Many' })
   const [{ productID }] = data
@@ -23,13 +23,13 @@ export async function productOfMany(service: Service, count: number): Promise<nu
   return productID
 }
 
-/** What one sees of a list once it is settled: the rows in view, each with its place. */
+/** What a list shows once it is settled: the rows in view, each with its place. */
 type Screen = { rows: [index: number, name: string][]; inPage: number; frames: number; top: number }
 
 /**
- * In the page: scrolls a list to a place and waits until every row in view is there. Anything but
- * that, for thirty seconds, is told as it is. No function in it has a name: the page has not what
- * would be called for that.
+ * Runs in the page: scrolls a list to a place and waits until every row in view is there. If some
+ * are still missing after thirty seconds, `rows` is empty. No function inside has a name, because
+ * the compiled code would then call a helper that the page does not have.
  */
 async function screenAt(list: Element, to: number): Promise<Screen> {
   list.scrollTop = to
@@ -64,7 +64,7 @@ async function screenAt(list: Element, to: number): Promise<Screen> {
   }
 }
 
-/** A jump to anywhere shows the rows of that place, whole; in the order of the register or not. */
+/** Asserts that a jump shows all rows of a place; `placeOf` maps them if the list is sorted. */
 export async function assertWholeAt(
   list: Locator,
   top: number,
@@ -76,12 +76,13 @@ export async function assertWholeAt(
 }
 
 /**
- * From the first row to the last, a screen at a time: every row is seen, in its order and under its
- * own name, no screen stays without its rows, and the page never holds more than a few screens.
+ * Scrolls from the first row to the last, a screen at a time. It asserts that every row is seen in
+ * its order and under its own name, that no screen stays without rows, and that the page never
+ * holds more than a few screens.
  */
 export async function assertScrollsThrough(list: Locator, count: number) {
   const tall = await list.evaluate((element) => element.clientHeight)
-  // A row less than fits under the head: what was the last of a screen begins the next.
+  // One row less than fits under the head, so that the last row of a screen begins the next.
   const step = tall - 38 - 40
   let seen = 0
   let mostFrames = 0

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 
 /**
- * A product with two investments and holders of the first by the thousand, straight into the
- * database in a handful of statements, as if each had been posted: `verify` finds nothing in it.
- * Their choices of the DRP go round; each has a bank account.
+ * Inserts a product with two investments, and thousands of holders of the first, with a handful of
+ * SQL statements. The rows are as if each had been posted, so `verify` finds no fault in them. The
+ * holders take the four DRP types in turns, and each has a bank account.
  */
 export async function seedHolders(client: pg.Client, count: number) {
   const {

@@ -13,30 +13,30 @@ import { freshDatabase } from './database.ts'
 import { unique } from './investors.ts'
 
 export const adminPassword = 'a password for tests'
-/** A mail server where nobody is: what is to be sent waits. */
+/** Settings with a mail server that does not exist, so that letters wait to be sent. */
 export const mailNowhere = {
   REGISTRY_SMTP_URL: 'smtp://127.0.0.1:9',
   REGISTRY_SMTP_FROM: 'registry@example.com',
 }
-/** All nodes of a test share it, as they do the database. */
+/** All nodes of a test share this key, as they share the database. */
 export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
 export type Service = {
   url: string
   connection: pg.ClientConfig
-  /** Without a token. */
+  /** A client without a token. */
   anyone: Client
   admin: Client
-  /** A new user with these rights, signed in. */
+  /** Creates a user with these rights, and returns a client signed in as this user. */
   userWith: (rights: object) => Promise<Client>
   stop: () => Promise<void>
 }
 
-/** The service as it is, on a port of its own and a real database of its own. */
+/** Starts the service in this process, on its own port and, if none is given, its own database. */
 export async function startService(
   env: Record<string, string> = {},
   connection?: pg.ClientConfig,
-  /** The database as the service sees it. */
+  /** Wraps the database handle that the service gets. */
   seen: (database: Database) => Database = (database) => database,
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'registry-test-'))
@@ -64,7 +64,7 @@ export async function startService(
     rmSync(dataDir, { recursive: true })
   }
   const admin = await anyone.signIn('admin', adminPassword).catch(async (error) => {
-    await stop() // else the test file would wait for it for ever
+    await stop() // otherwise the open server would keep the test file from ending
     throw error
   })
 
@@ -83,7 +83,7 @@ export async function startService(
   }
 }
 
-/** A service for one test alone, which ends with it whatever its outcome. */
+/** Runs a service for one test, and stops it whatever the outcome. */
 export async function withService(
   env: Record<string, string>,
   use: (service: Service) => Promise<void>,

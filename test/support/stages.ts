@@ -7,7 +7,7 @@ import { rowsOf } from './database.ts'
 import type { Distribution } from './distribution.ts'
 import type { Service } from './service.ts'
 
-/** Lets a worker do some spans of a stage, two accounts each, and no more. */
+/** Works on a given number of spans of a stage, two accounts each, and then stops. */
 export async function stopAfterSpans(
   { connection }: Service,
   { productID, corporateActionID }: Distribution,

@@ -8,15 +8,15 @@ import { until } from './process.ts'
 
 export type Standby = {
   connection: pg.ClientConfig
-  /** Holds it back: it receives, and replays nothing. */
+  /** Pauses the replay: the standby still receives changes, but does not apply them. */
   pause: () => Promise<unknown>
   resume: () => Promise<unknown>
   kill: () => Promise<unknown>
 }
 
 /**
- * A streaming standby of an embedded PostgreSQL, beside its data folder. The package brings no
- * pg_basebackup, so the backup is made by the functions that it calls.
+ * Starts a streaming standby of an embedded PostgreSQL, beside its data folder. The package of
+ * PostgreSQL has no pg_basebackup, so this calls the same backup functions itself.
  */
 export async function startStandby(primary: pg.ClientConfig): Promise<Standby> {
   const [place] = await rowsOf(
@@ -81,7 +81,7 @@ async function copyCluster(primary: pg.ClientConfig, data: string, copy: string)
   }
 }
 
-/** While commits of a server wait for a standby that there is not. */
+/** Does the work while every commit of a server waits for a standby that does not exist. */
 export async function withoutStandby(connection: pg.ClientConfig, work: () => Promise<unknown>) {
   const name = async (value: string) => {
     await rowsOf(connection, `alter system set synchronous_standby_names = '${value}'`)

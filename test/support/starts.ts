@@ -3,7 +3,7 @@ import { type Program, startProgram } from './process.ts'
 export const printedPassword = ({ output }: Program) =>
   /First user admin, password (\S+)/.exec(output())?.[1]
 
-/** A start that must fail: its exit code and its last words. */
+/** Starts the service, which must fail; returns the exit code and everything it printed. */
 export async function refusedStart(env: Record<string, string>) {
   const program = startProgram(env)
   const code = await program.exited

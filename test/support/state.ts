@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Watches everything that is stored, to tell whether a request wrote anything. */
+/** Watches all tables of a database, to see whether a request wrote anything. */
 export async function watchState(connection: pg.ClientConfig, except: readonly string[] = []) {
   const client = new pg.Client(connection)
   await client.connect()
@@ -13,17 +13,18 @@ export async function watchState(connection: pg.ClientConfig, except: readonly s
       max(xmin::text::bigint)::text as newest from ${name}`,
   )
   /**
-   * A new row and a new version of a row bear the number of their transaction, and a row that is
-   * gone is missing in the count: what leaves both as they were has written nothing.
+   * Reads the newest transaction id (xmin) and the row count of each table. An inserted or updated
+   * row has a newer xmin, and a deleted row changes the count, so a request that changes neither
+   * has written nothing.
    */
   const look = async () => {
-    // By name: to plan it takes longer than to look.
+    // A named statement is planned once; planning takes longer than running it.
     const { rows } = await client.query<Seen>({ name: 'look', text: whole.join(' union all ') })
     return new Map(rows.map(({ name, ...seen }) => [name, `${seen.rows} ${seen.newest}`]))
   }
   return {
     look,
-    /** The tables that changed since a look. */
+    /** The tables that changed since an earlier `look`. */
     changedSince: async (before: Map<string, string>) => {
       const now = await look()
       return [...now].flatMap(([name, seen]) => (before.get(name) === seen ? [] : [name]))

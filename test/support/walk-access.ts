@@ -34,13 +34,13 @@ function* ofOneself(userID: number, headers: Record<string, string>): Walk {
   yield ask('DELETE /ApiKey', undefined, { query: { ApiKeyID: made.apiKeyID }, headers })
   const enrol = ask('POST /User/SecondFactor', undefined, { headers })
   yield enrol
-  const { secret } = (yield enrol).data // the one that counts, however often it was asked for
+  const { secret } = (yield enrol).data // the secret of the last request is the valid one
   const code = codeAt(secret, stepAt(Date.now()))
   yield ask('POST /User/SecondFactor/Confirm', { code }, { headers })
   yield find('DELETE /User/SecondFactor', { UserID: userID })
 }
 
-/** Bank details that wait for another: approved, rejected and cancelled. */
+/** Bank details that wait for another user: one approved, one rejected and one cancelled. */
 export function* approvals(
   { passwords, bankAccounts }: Carried,
   { bizEntityID }: { bizEntityID: number },

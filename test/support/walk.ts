@@ -1,6 +1,6 @@
 import type { Reply } from './client.ts'
 
-/** What a walk through every operation is made of: see every-operation.ts. */
+/** A request in a walk through every operation (every-operation.ts). */
 export type Ask = {
   operation: string
   query?: Record<string, string | number>
@@ -10,7 +10,7 @@ export type Ask = {
 export type Walk = Generator<Ask, void, Reply>
 export type Asking<T> = Generator<Ask, T, Reply>
 
-/** What must not be seen where it does not belong, and a name that may be. */
+/** Secrets that must not turn up where they do not belong, and a name that may turn up anywhere. */
 export type Carried = {
   name: string
   passwords: { admin: string; user: string; replaced: string; reset: string; document: string[] }
@@ -27,5 +27,5 @@ export const ask = (
 export const find = (operation: string, query: Ask['query'] = {}) =>
   ask(operation, undefined, { query })
 
-/** The one record that an answer is about. */
+/** The single record of an answer, or the first of a list. */
 export const one = ({ data }: Reply) => (Array.isArray(data) ? data[0] : data)

@@ -26,7 +26,7 @@ function send(client: Client, { operation, query, body, headers }: Ask): Promise
   return client.call(method, search ? `${path}?${search}` : path, body, { ...headers })
 }
 
-/** Asks for every operation there is, once, as it must succeed; gives back what did not. */
+/** Calls every operation once with a request that must succeed; returns those that did not. */
 export async function walkEveryOperation(client: Client): Promise<string[]> {
   const conversation = everyOperation(carried)
   const failed: string[] = []

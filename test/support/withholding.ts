@@ -1,7 +1,7 @@
 import { entityOf } from './investors.ts'
 import { newInvestment, newProduct, only, poster, type Reached } from './ledger.ts'
 
-/** A product that withholds, with an investment and another to reinvest in. */
+/** A product that withholds tax, with an investment and another one to reinvest in. */
 export async function taxingFund(service: Reached, more: object = {}) {
   const { productID } = await newProduct(service, { withholding: true, ...more })
   const { investmentID } = await newInvestment(service, productID)
@@ -19,7 +19,7 @@ export const abroad = (taxationCountryCode: string) => ({
 
 type Investor = { units?: number | string; account?: object; [field: string]: unknown }
 
-/** An investor made of these parties, who holds so many units. */
+/** Creates an investor with these parties, and allots so many units. */
 export async function investor(
   service: Reached,
   { productID, investmentID }: TaxingFund,

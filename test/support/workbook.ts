@@ -9,7 +9,7 @@ type Cell =
   | { formula: string; fault?: string }
   | null
 
-// The first tab that one sees is the second part.
+// The first sheet is hidden, so the first visible tab is the second sheet file.
 const bookOf = ({ date1904 = false }) => `<x:workbook xmlns:x="m" xmlns:r="r">
   <x:workbookPr date1904="${date1904 ? 1 : 0}"/><x:sheets>
   <x:sheet name="Two" sheetId="1" state="hidden" r:id="rId1"/>
@@ -32,7 +32,7 @@ const parts = {
 
 const styles = { percent: 2, wide: 3, account: 4, branch: 5 }
 
-/** A workbook as Excel writes it: texts in a table of their own, days as numbers with a style. */
+/** A workbook as Excel writes it: texts in a shared table, days as numbers with a date style. */
 export function workbook(
   rows: readonly (readonly Cell[])[],
   settings: { date1904?: boolean } = {},

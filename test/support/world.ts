@@ -3,15 +3,15 @@ import type { Client, Reply } from './client.ts'
 import type { Service } from './service.ts'
 
 /**
- * A product with one of everything that the registry keeps, made through the interface. Every name
- * and external id in it begins with the name of the world, so that an answer which tells of it can
- * be known by it; every external id is one that no other world has.
+ * A product with at least one record of everything that the registry keeps, made through the API.
+ * Every name and external id in it begins with the name of the world, so that any answer that shows
+ * the world's records can be recognised. No two worlds share an external id.
  */
 export type World = Awaited<ReturnType<typeof newWorld>>
 // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
 export type Data = any
 
-/** The data of an answer that must be a success: its one record where it is a list of one. */
+/** Asserts that an answer is a success; returns its data, or the record of a list of one. */
 export function done(reply: Reply): Data {
   assert.equal(reply.status, 200, reply.text)
   const { data } = reply
@@ -21,11 +21,11 @@ export function done(reply: Reply): Data {
 let made = 0
 
 export async function newWorld({ admin, userWith }: Service, name: string) {
-  /** A name of this world that nothing else has. */
+  /** A new name of this world, which no other record has. */
   const fresh = (what = 'x') => `${name}-${what}-${++made}`
   const post = async (path: string, body?: object, headers?: Record<string, string>) =>
     done(await admin.post(path, body, headers))
-  /** Also of what is kept until it is approved. */
+  /** Changes a record; a change that is kept until it is approved (202) counts as success, too. */
   const put = async (path: string, body: object) => {
     const { status, text, data } = await admin.put(path, body)
     if (status > 202) throw new Error(text)
@@ -53,7 +53,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
     associatedPersons: [{ person: person() }],
     ...owned(),
   })
-  /** What POST /BizEntity takes, with everything that may be nested in it. */
+  /** A body for POST /BizEntity, with everything that may be nested in it. */
   const entityInput = (more: object = {}) => ({
     name: fresh(),
     externalBizEntityId: fresh('entity'),
@@ -106,7 +106,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
     drpInvestmentID: investmentID,
     taxComponents: [{ taxComponentName: 'CapitalGains', percentage: 100 }],
   })
-  /** A distribution that went through so many of the stages. */
+  /** Creates a distribution and runs so many of its stages. */
   const distribution = async (stages = 0) => {
     const one = await post('/Distribution', distributionInput())
     const { corporateActionID } = one
@@ -116,12 +116,12 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
         .then(done)
     return one
   }
-  /** Money that is payable. */
+  /** Posts a redemption, whose money a payment run can pay. */
   const redemption = async () => {
     await transaction()
     return post('/BizTransaction/Redemption', { ...posting(), quantity: 1 })
   }
-  /** A payment run that went through so many of the steps; the last has every payment returned. */
+  /** Creates a payment run and takes so many steps; in the last step every payment is returned. */
   const paymentRun = async (steps = 0) => {
     await redemption()
     const one = await post('/PaymentRun', runInput({ productID }))
@@ -149,7 +149,7 @@ export async function newWorld({ admin, userWith }: Service, name: string) {
   const report = (more: object = {}) =>
     post('/Report', { reportTypeID: 2, name: fresh(), format: 'json', productID, ...more })
 
-  /** Of one row, which is refused: its price has no day. */
+  /** Starts an import of one row, which is refused because its price has no valid date. */
   const importing = async () => {
     const reply = await admin.post('/Import', importInput(fresh(), productID))
     assert.equal(reply.status, 202, reply.text)
@@ -211,7 +211,7 @@ const importInput = (name: string, productID: number) => ({
   content: Buffer.from(`securityCode,priceDate,price\n${name},never,1\n`).toString('base64'),
 })
 
-/** A run of cheques, which needs no bank account. */
+/** A payment run by cheque, which needs no bank account. */
 export const runInput = (product: object) => ({
   ...product,
   sources: ['Redemption'],
@@ -220,7 +220,7 @@ export const runInput = (product: object) => ({
   format: 'cheque list',
 })
 
-/** Every payment of a run came back. */
+/** A body for POST /PaymentRun/Result in which every payment of a run is returned. */
 async function returnedOf(client: Client, paymentRunID: number) {
   const { data } = await client.get(`/PaymentRun/Payment?PaymentRunID=${paymentRunID}`)
   const payments = data.map(({ paymentID }: Data) => ({ paymentID, state: 'Returned' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
 
-/** The files in a zip whose contents are stored as they are, by its directory. */
+/** The files of a zip that stores them uncompressed, as its central directory lists them. */
 export function filesIn(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
   assert.ok(end > 0, 'it has an end')

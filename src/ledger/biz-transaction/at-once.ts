@@ -34,14 +34,15 @@ import {
 } from './units.ts'
 
 /**
- * Postings in one statement and one round trip: nearly all there are bring units into accounts that
- * have some, or redeem those, after everything else there. The statement finds, prices, locks,
- * writes and renders such postings by the very SQL that `post` uses, and leaves out every request
- * of which anything might be refused, or waited for: those go through `post`, which has the words
- * and the patience.
+ * Posts in one SQL statement and one round trip (docs/decisions/0090). Nearly all postings only
+ * append: they bring units into an account that has some, or redeem such units, and no transaction
+ * of the account is dated later. The SQL statement finds, prices, locks, writes and renders them
+ * with the same fragments as `post`. It leaves out every request that might be refused or would
+ * have to wait: `post` waits for locks and refuses in words.
  *
- * Posts what it can; gives the outcomes by the places of the requests. Those that may stand
- * anywhere bring units in, each of another account.
+ * Returns the outcomes of the posted requests, by their places in the list. With `isAnywhere`,
+ * postings may be dated before others of their account (behind.ts); each must then bring units in,
+ * and no two may be of one account.
  */
 export async function postAtOnce(
   { once }: Once,
@@ -59,10 +60,10 @@ export async function postAtOnce(
   )
 }
 
-/** The answer to a request: of an array bytes, of a posting its values. */
+/** The answer to one request: bytes for an array, packed values for a single posting. */
 type Told = { request: number; recordCount: number; values?: string; [bytesColumn]?: Buffer }
 
-/** So many of several requests that it pays to look up once what they have in common. */
+/** From this many single postings on, it pays to look up once what they have in common. */
 const manyTogether = 16
 
 function sizeOf(postings: number): Shape['size'] {
@@ -70,13 +71,13 @@ function sizeOf(postings: number): Shape['size'] {
   return postings < manyTogether ? 'few' : 'many'
 }
 
-/** A posting that was written, by its place in the list. */
+/** A posting that was written, with its place in the list and the id of its transaction. */
 export type Appended = { place: number; productID: number; id: number }
 
 /**
- * The same inside a transaction, for whoever posts a long list and tells of it as a whole: each
- * posting by itself, without an answer, an audit record and an event of its own. What is asked is
- * put together at once, and sent when it is its turn.
+ * Posts a list inside the caller's database transaction, for imports, which record and announce the
+ * list as a whole: each posting is written or left out by itself, without its own answer, audit
+ * record or event. The SQL statement is assembled now, and sent by the function returned.
  */
 export function appendAtOnce(actor: Actor, naming: Naming, list: readonly Asked[]) {
   const rows = list.map(rowOf)
@@ -109,7 +110,7 @@ function shapeOf(
   }
 }
 
-/** What each run brings, by what stands for it in the text. */
+/** The values of one run, by the symbols that stand for them in the text. */
 function valuesOf({ productIDs }: Actor, { used, size }: Shape, rows: readonly Row[]) {
   const values = size === 'one' ? used.map((name) => rows[0]![name]) : arraysOf(rows, used)
   return new Map<symbol, unknown>([
@@ -150,8 +151,8 @@ const postingsOf = ({ operation, bodies }: PostingRequest): Row[] =>
   bodies.map((body) => rowOf({ operation, body }))
 
 /**
- * Several requests of one posting each, or one of several: the statement is made for either, since
- * to gather what is alone costs more than to write it.
+ * The text for several requests of one posting each, or for one array. The two differ because an
+ * array aggregates its rows; aggregating a single posting would cost more than writing it.
  */
 const postForm = (shape: Shape, isKeyed: boolean): Form => {
   const { isArray } = shape
@@ -173,17 +174,17 @@ function appendingOf({ hasRepeats, isAnywhere }: Shape) {
 }
 
 const isUnimpeded = unimpeded('s')
-/** As many digits as figures may have before the point. */
+/** The first number that has more digits before the decimal point than figures may have. */
 const limit = raw(`1e${decimalDigits}`)
 
-/** Of a priced posting what is written and told: to carry a column costs in every step. */
+/** Only the columns of `single` that are written or shown: each column costs time in every CTE. */
 const carried = raw(
   `s.place, s.product_id, s.account_id, s.investment_id, s.type_id, s.external_id,
       s.transaction_date, s.unit_price, s.charge, s.rate, s.comment, s.made_by_quantity,
       s.external_account_id, s.account_number, s.biz_entity_name, s.external_product_id,
       s.external_investment_id, s.security_code, s.investment_title`,
 )
-/** Its figures; what goes out is negative. */
+/** A figure of `single` with its sign: negative if the posting takes units out. */
 const signed = (figure: string) =>
   `case when ${takesUnits('s')} then -s.${figure} else s.${figure} end as ${figure}`
 const figuresOf = ({ takesOut }: Shape) =>
@@ -199,11 +200,14 @@ const carriedOfRequest = raw(
 )
 
 /**
- * What nothing speaks against, as the statement sees it. Of an investment without any holding the
- * decimals can still be changed, and an account without a row of the ledger must get one: both are
- * left to `post`. The version of an account's row is what everything read here depends on. An array
- * is behind a fence: the planner would else put the divisions of each figure into every condition
- * on it, which for a few postings costs less than the fence.
+ * The postings that nothing forbids, as far as the snapshot of the SQL statement shows. Two kinds
+ * are left to `post`: an investment without any holding, because its decimals can still be changed,
+ * and an account without a row in `ledger_account`, because that row must be created first.
+ * `version` is the version of that row, by which `locked` notices that anything read here changed.
+ *
+ * With many postings, `offset 0` fences off the rows of `single`: the planner would otherwise
+ * repeat the division of each figure in every condition on it. For a few postings the fence would
+ * cost more than that.
  */
 const fit = (shape: Shape, isKeyed: boolean) => sql`
     fit as (
@@ -228,8 +232,9 @@ const fit = (shape: Shape, isKeyed: boolean) => sql`
 const isAtTheEnd = raw('and (l.last_date is null or l.last_date <= s.transaction_date)')
 
 /**
- * Units that are taken out are there, and nothing holds them. Who is named twice is left to `post`:
- * how many there are is told by what the other does.
+ * The condition that the holding has the units that a posting takes out, and that no hold is on the
+ * account. If any account is named twice in the list, all postings that take units out are left to
+ * `post`: whether the units suffice may depend on another posting of the list.
  */
 const areThere = ({ hasRepeats }: Shape) => {
   const brings = raw(`not ${takesUnits('s')}`)
@@ -252,10 +257,10 @@ const isFree = (alias: string) => {
 }
 
 /**
- * Of the accounts those that nobody holds; in any order, since who waits for none cannot be waited
- * for in a circle. Every change of an account's units or of holds on it, and its closing, writes
- * its row anew: one that is still of the version seen has changed in nothing since this statement
- * began to read.
+ * Locks the account rows that are free. They need no order: whoever skips locked rows never waits
+ * for one, and so cannot deadlock over them. Every change of an account's units or holds, and its
+ * closing, writes its row anew. A row that still has the version that `fit` read therefore shows
+ * that none of these has changed since the SQL statement began to read.
  */
 const locked = sql`
     locked as (
@@ -266,9 +271,10 @@ const locked = sql`
         limit 1 for update skip locked) l)`
 
 /**
- * Numbered under the lock: of two transactions of a day the later is behind. What is written then
- * may meet an external id that somebody is writing at this moment, and waits for it: briefly, where
- * a caller waits for the statement.
+ * A CTE that gives each locked posting its transaction id and closing figures. The id is drawn
+ * under the lock, because transactions of one day are ordered by id. The insert that follows may
+ * meet an external id that another database transaction is writing, and waits for it; `briefly`
+ * limits that wait where a caller waits for the answer.
  */
 const numbered = (shape: Shape, name: string, briefly: Fragment, condition = empty) => sql`
     ${raw(name)} as materialized (
@@ -285,14 +291,15 @@ function closingsOf({ takesOut, isAnywhere }: Shape) {
 const briefly = raw(`(select set_config('lock_timeout', '100ms', true)) briefly,`)
 
 /**
- * Whether a period is still open, now that it is held so (catalogue/product/period.ts): the
- * statement's own picture may be of before it was locked. Asked this late, since a function that
- * looks anew keeps the planner from putting the steps before together; and once for a product.
+ * Whether the period of a product is still open. `period_lock` holds it open and reads the locked
+ * date anew (catalogue/product/period.ts), because the period may have been locked after the
+ * snapshot of this SQL statement was taken. The check comes this late because such a function keeps
+ * the planner from merging the steps before it. A long list calls the function once per product.
  */
 const isOpen = (locked: string, day: string) => raw(`(${locked} < ${day}) is not false`)
 const periodIsOpen = sql`where ${isOpen('period_lock(g.product_id)', 'g.transaction_date')}`
 const eachByItself = (shape: Shape) => numbered(shape, 'ready', briefly, periodIsOpen)
-/** The same of many, for which it is asked once. */
+/** Numbers many postings, and then reads the lock of each product's period once. */
 const eachOfMany = (shape: Shape, briefly: Fragment) => sql`
     ${numbered(shape, 'counted', briefly)},
     periods as materialized (
@@ -301,7 +308,7 @@ const eachOfMany = (shape: Shape, briefly: Fragment) => sql`
     ready as materialized (
       select c.* from counted c join periods p on p.product_id = c.product_id
       where ${isOpen('p.locked_to', 'c.transaction_date')})`
-/** All of an array or none: what is numbered in vain leaves a gap. */
+/** All postings of an array or none; ids drawn for an array that is not posted leave a gap. */
 const wholeArray = (shape: Shape) => sql`${numbered(shape, 'counted', briefly)},
     periods as materialized (
       select bool_and(${isOpen('period_lock(product_id)', 'first_day')}) as are_open
@@ -326,7 +333,7 @@ const postings = (also = empty) => sql`
         held_at, account_at, closing_quantity, closing_amount, closing_cost, closing_gain ${also}
       from ready`
 
-/** The names of a row t of `shown`; what is posted at once belongs to no distribution. */
+/** Joins the names that a row t shows; a posting made here belongs to no distribution. */
 const namesFound = raw(`
   cross join lateral (
     select t.external_account_id, t.account_number, t.biz_entity_name) a
@@ -337,7 +344,7 @@ const namesFound = raw(`
 
 const complete = raw(String(lookups.BizTransactionStatus.Complete))
 
-/** From what is written, not from what was: the rows need not be read back. */
+/** Renders the answers from the rows about to be written, so that they need not be read back. */
 const shown = (isArray: boolean) =>
   writtenRows(
     sql`

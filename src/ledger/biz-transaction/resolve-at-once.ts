@@ -12,27 +12,27 @@ import type { Naming } from './naming.ts'
 import { columns, typesOf } from './posting-rows.ts'
 import { sharedNames } from './sql.ts'
 
-/** How the statement of postings at once (at-once.ts) finds what they name, and prices them. */
+/** The part of the SQL statement of at-once.ts that finds what postings name, and prices them. */
 
-/** What the text depends on: statements of one shape differ in their values alone. */
+/** What the text depends on: SQL statements of one shape differ only in their values. */
 export type Shape = {
   naming: Naming
-  /** One request of several postings, or several of one each. */
+  /** True: one request with several postings. False: requests of one posting each. */
   isArray: boolean
-  /** Of many it pays to look up once what they have in common; one needs no list. */
+  /** Many postings look up once what they have in common; one posting comes without a list. */
   size: 'one' | 'few' | 'many'
-  /** The columns of its rows that have any value. */
+  /** The columns that have a value in at least one row. */
   used: readonly string[]
-  /** An account is in it more than once: its postings are counted one after another. */
+  /** An account is named more than once; its closing figures are counted posting by posting. */
   hasRepeats: boolean
-  /** Some of them take units out. */
+  /** At least one posting takes units out. */
   takesOut: boolean
-  /** They may be dated before others of their accounts (behind.ts). */
+  /** Postings may be dated before others of their accounts (behind.ts). */
   isAnywhere: boolean
   isScoped: boolean
 }
 
-/** They stand in the text for what comes with each run. */
+/** Symbols that stand in the text for the values of each run. */
 export const later = {
   products: Symbol('products'),
   size: Symbol('size'),
@@ -40,7 +40,7 @@ export const later = {
   event: Symbol('event'),
 }
 
-/** The values of a column, or of an array's request the one. */
+/** For each column, the symbol of its values; a column of an array's request has one value. */
 export const givenOf: Readonly<Record<string, symbol>> = Object.fromEntries(
   columns.map((name) => [name, Symbol(name)]),
 )
@@ -49,7 +49,7 @@ const { identity: ofProducts } = productReference
 const { identity: ofAccounts } = accountReference
 const { identity: ofInvestments } = investmentReference
 
-/** The postings with their accounts found, and with those the products. */
+/** The given postings, each with its account and the account's product. */
 function accounted({ naming, isArray, size, used, isScoped }: Shape): Fragment {
   const { account, investment, product } = naming
   const native = (column: string) => column.endsWith('_id') && !/^external/.test(column)
@@ -61,7 +61,7 @@ function accounted({ naming, isArray, size, used, isScoped }: Shape): Fragment {
     product_name: typeOf(product ?? 'product_id'),
   }
   const given = used.map((name): [string, string] => [name, all[name]!])
-  // To hand over nothing in a dozen columns costs as much as what there is.
+  // Passing a dozen columns of nulls would cost as much as passing the values.
   const unused = Object.keys(all).filter((name) => !used.includes(name))
   const byProduct = { value: 'g.product_name', productID: 'null::int' }
   const byAccount = { value: 'g.account_name', productID: product ? 'p.id' : 'null::int' }
@@ -86,11 +86,11 @@ const rowsOf = (columns: readonly [name: string, type: string][]) =>
     columns.map(([name]) => givenOf[name]!),
   )
 
-/** The planner then knows that there is one, and reads by its values and not by those of a list. */
+/** One posting as a row of values: the planner knows that there is only one, unlike with a list. */
 const oneRow = (columns: readonly [name: string, type: string][]) => sql`
     (select ${valuesGiven(columns)}) g`
 
-/** The one value of each column, by the name of the column: a select list. */
+/** A select list with the single value of each column, named after the column. */
 export const valuesGiven = (columns: readonly [name: string, type: string][]) =>
   join(columns.map(([name, type]) => sql`${givenOf[name]}::${raw(type)} as ${raw(name)}`))
 
@@ -99,7 +99,7 @@ const visibleTo = (isScoped: boolean) =>
 
 const beside = (one: Fragment, alias: string) => sql`cross join lateral (${one}) ${raw(alias)}`
 
-/** What is told of them and what they depend on: read once, where they are found. */
+/** The account columns that answers show or postings depend on, read where the account is found. */
 const accountColumns = [
   'biz_entity_id',
   'account_status_id',
@@ -111,7 +111,7 @@ const investmentColumns = [
   ...['unit_decimals', 'maximum_price_age_days'],
 ]
 
-/** The investments that rows g name in their products, and what is so around these. */
+/** Joins to rows g the investment that each names in its product, and the product's terms. */
 const itsInvestment = ({ naming, isScoped }: Shape) => sql`
     cross join lateral (
       select time_zone, locked_date, is_active, external_product_id from product
@@ -133,14 +133,15 @@ const foundOfInvestment = sql`
       i.maximum_price_age_days as found_price_age, p.time_zone as found_time_zone,
       p.locked_date as found_locked_date, p.is_active as found_product_is_active`
 
-/** The postings with all found that they name. */
+/** The given postings, each with everything it names. */
 const resolved = (shape: Shape): Fragment => sql`
     select g.*, ${foundOfInvestment} from (${accounted(shape)}) g ${itsInvestment(shape)}`
 
 /**
- * The same of many, with the prices: what they have in common is looked up once. A full join with
- * a fence behind it, since the planner does not know how long the lists are: it can be done by
- * hashing or merging alone, and not by comparing each row with every other.
+ * `resolved` for many postings, with their prices: postings of the same investment and day share
+ * one look-up. The full join, fenced off by `offset 0`, is there because the planner does not know
+ * how long the lists are: it can run a full join only by hashing or merging, not by comparing each
+ * row with every other.
  */
 const resolvedTogether = (shape: Shape): Fragment => sql`
     with accounted as materialized (${accounted(shape)}),
@@ -170,7 +171,7 @@ const foundTogether = {
         select g.price_date, g.plain_price, g.application_price, g.redemption_price`,
 }
 
-/** The postings by their own figures: `single`, as figures.ts has it. */
+/** The CTEs that end with `single`, the priced postings (singleLegs in figures.ts). */
 export const singles = (shape: Shape) =>
   shape.size === 'many'
     ? singleLegs(resolvedTogether(shape), foundTogether)

@@ -8,16 +8,16 @@ import { requestTypes } from './posting-rows.ts'
 import { later, type Shape, valuesGiven } from './resolve-at-once.ts'
 
 /**
- * What the statement of postings at once (at-once.ts) tells: callers, the audit trail, the feed,
- * and those who come again under the same key. Its rows `told` are of a request each.
+ * The part of the SQL statement of at-once.ts that writes the audit trail, the event feed and the
+ * answers kept for Idempotency-Keys, and returns the answers. `told` has one row per request.
  */
 
-/** What is said once of all postings of an array. */
+/** A CTE with the columns of an array's request, given once for all its postings. */
 export const asked = sql`
     asked as materialized (
       select ${valuesGiven(Object.entries(requestTypes))}),`
 
-/** Of rows `shown`, the end of the statement. */
+/** The end of the SQL statement; it reads the rendered transactions `shown`. */
 export function telling({ isArray, size }: Shape, isKeyed: boolean) {
   const recorded = isArray || size === 'one' ? recordedByRequest(isArray) : recordedByUser
   return sql`
@@ -53,8 +53,9 @@ const recordedByRequest = (isArray: boolean) => sql`
       from told`
 
 /**
- * One record for all requests of one user that arrived together: its indexes cost as much as those
- * of the postings. Whoever reads the trail finds a record for each of them (access/audit/sql.ts).
+ * One audit record for all requests of one user, operation and product in the SQL statement: the
+ * indexes of the audit table cost as much as those of the postings. A reader of the audit trail
+ * still gets a line for each request (access/audit/sql.ts).
  */
 const recordedByUser = sql`
       select user_id, username, operation, ${later.resource}::text,
@@ -70,7 +71,10 @@ const recordedByUser = sql`
           array_agg(request_id order by resource_id) as request_ids
         from told group by user_id, username, operation, product_id) t`
 
-/** Of an array, which may be of several products; of one posting the audit record is the event. */
+/**
+ * Raises the events of an array: one per product. A single posting needs none, because its audit
+ * record is its event.
+ */
 const raised = sql`,
     raised as (${insertEventRows(sql`
       select ${later.event}::text, ${later.resource}::text, product_id,
