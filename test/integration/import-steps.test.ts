@@ -25,6 +25,78 @@ import { type Service, startService } from '../support/service.ts'
 /** The number of rows in a step. */
 const size = 1000
 
+describe('Steps of an import as a whole', () => {
+  const env = { REGISTRY_DATA_DIR: temporaryFolder() }
+  const accounts = 1000
+  let service: Service
+  let fund: Fund
+  let stop: () => Promise<void>
+  before(async () => {
+    service = await startService(env)
+    fund = await newFund(service, { accounts })
+    stop = await importFor(service, env)
+  })
+  after(async () => {
+    await stop()
+    await service.stop()
+  })
+
+  const rowsOfAll = (days: readonly string[]) =>
+    days.flatMap((day) => fund.accounts.map(({ accountID }) => depositRow(fund, accountID, 1, day)))
+  const send = async (rows: (string | number)[][]) => {
+    const terms = { type: 'Transactions', mode: 'atomic' }
+    const { data } = await sendFile(service.admin, terms, transactionFile(...rows))
+    return endOf(service.admin, data.importID)
+  }
+  const told = async () => {
+    const named = 'count(*)::int as count, count(distinct id)::int as different'
+    const [audited] = await rowsOf(
+      service.connection,
+      `select ${named} from audit, unnest(resource_ids) id where request_id like 'import %'`,
+    )
+    const [raised] = await rowsOf(
+      service.connection,
+      `select ${named} from event, unnest(ids) id where type = 'biztransaction.posted'`,
+    )
+    return [audited, raised]
+  }
+  const posted = async () =>
+    (await rowsOf(service.connection, 'select count(*)::int as count from biz_transaction'))[0]
+      .count as number
+
+  it('leave a record and an event of each row, however often its account comes', async () => {
+    const first = fund.accounts.map(({ accountID }) => ({ accountID, amount: 1 }))
+    const day = { investmentID: fund.investmentID, transactionDate: '2026-01-01' }
+    await service.admin.post(
+      '/BizTransaction/Deposit',
+      first.map((one) => ({ ...one, ...day })),
+    )
+    const before = await told()
+    const days = ['2026-01-05', '2026-01-05', '2026-01-06']
+    const end = await send(rowsOfAll(days))
+    assert.deepEqual([end.status, end.rowsAccepted], ['Completed', days.length * accounts])
+    const added = days.length * accounts
+    for (const [i, { count, different }] of (await told()).entries())
+      assert.deepEqual([count - before[i].count, different - before[i].different], [added, added])
+    const dates = await rowsOf(
+      service.connection,
+      'select distinct last_date::text as last_date from ledger_account',
+    )
+    assert.deepEqual(dates, [{ last_date: '2026-01-06' }])
+    await assertVerified(service)
+  })
+
+  it('leave nothing where a row of a later one is refused, with its line told', async () => {
+    const [before, toldBefore] = [await posted(), await told()]
+    const rows = rowsOfAll(['2026-01-07', '2026-01-07', '2026-01-07'])
+    rows[2 * accounts + 7] = depositRow(fund, 999_999_999, 1)
+    const end = await send(rows)
+    assert.deepEqual([end.status, end.rowsRefused, end.rowsAccepted], ['Failed', 1, 0])
+    assert.equal(await posted(), before)
+    assert.deepEqual(await told(), toldBefore)
+  })
+})
+
 describe('Steps of an import that are under way at once', () => {
   const env = { REGISTRY_DATA_DIR: temporaryFolder() }
   let service: Service

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { rowsOf } from '../support/database.ts'
 import {
   account,
   allot,
@@ -52,6 +53,30 @@ describe('Per unit, at the record date', () => {
     const [{ bizTransactionID }] = await allot(service, fund, [wrong], '2025-05-01')
     only(await service.admin.put('/BizTransaction/Rollback', { bizTransactionID }))
     assert.deepEqual(await grossOf(service, fund, { distributionAmountPerUnit: 1 }), [105, 100])
+  })
+
+  it('counts what was back-dated into a long history, of accounts with and without', async () => {
+    const fund = await fundOf(service, [100, 100])
+    const [long, short] = [account(fund, 0), account(fund, 1)]
+    const daily = Array.from({ length: 120 }, (_, n) => ({
+      accountID: long,
+      quantity: 1,
+      transactionDate: new Date(Date.UTC(2025, 1, 1) + n * 86_400_000).toISOString().slice(0, 10),
+    }))
+    await allot(service, fund, daily, '')
+    const later = [long, short].map((accountID) => ({ accountID, quantity: 3 }))
+    await allot(service, fund, later, '2025-07-02')
+    await allot(service, fund, [{ accountID: long, quantity: 7 }], '2025-01-15')
+    const [{ count }] = (await rowsOf(
+      service.connection,
+      'select count(*)::int as count from closing_mark where account_id = $1',
+      [long],
+    )) as [{ count: number }]
+    assert.ok(count > 0, 'the history is not long enough to be shifted by marks')
+    assert.deepEqual(await grossOf(service, fund, { distributionAmountPerUnit: 1 }), [227, 100])
+    const days = { proRataStartDate: '2025-06-01', proRataEndDate: '2025-06-30' }
+    const perDay = await grossOf(service, fund, { centsPerUnitPerDay: 10, ...days })
+    assert.deepEqual(perDay, [681, 300])
   })
 
   it('wins over a total, whatever else is given; 0 and null are not given', async () => {

@@ -68,7 +68,8 @@ export const depositRow = (
   { investmentID }: { investmentID: number },
   accountID: number,
   amount: string | number,
-) => ['Deposit', accountID, investmentID, '2026-01-10', '', amount]
+  day = '2026-01-10',
+) => ['Deposit', accountID, investmentID, day, '', amount]
 
 /** A file of investors named by their external ids, some with a parent. */
 export const investorFile = (productID: number, rows: { id: string; parent?: string }[]) =>

@@ -44,7 +44,7 @@ export class ScopeChanged extends Error {}
 
 /**
  * An import may take hours, and what is taken from its user or key is taken at once, as a rule of
- * approval holds at once: asked before every step, and before the commit of all.
+ * approval holds at once: asked with every step, and before the commit of all.
  */
 export async function stillAuthorised(rights: Rights, order: Order, actor: Actor) {
   const now = await authorise(rights.actorOf, order)

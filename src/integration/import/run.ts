@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { outlast } from '../../money/distribution/exceptions.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
@@ -8,9 +9,11 @@ import type { Actor } from '../../platform/actor.ts'
 import type { Files, Transaction } from '../../platform/files/files.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { allOf, inTurn } from './all-of.ts'
 import { type Chunk, chunksOf } from './chunks.ts'
 import { draftOf } from './draft.ts'
 import { writeErrors } from './errors.ts'
+import type { Part } from './item.ts'
 import { kinds } from './kinds.ts'
 import {
   beat,
@@ -239,24 +242,12 @@ class Undone extends Error {}
 async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
   const { importers, order } = run
   const isTrial = order.mode === 'validate'
-  // Nothing of ours can be in its way.
-  const alone: Way = { clearWay: () => {}, hasSavepoints }
   try {
-    await importers.transaction(async (tx) => {
+    await importers.transaction(async (all) => {
+      const tx = inTurn(all)
       run.counts = nothingYet()
       await forget(beside(run, tx), order)
-      for await (const chunk of stepsOf(run, 0)) {
-        await checkStill(run, tx)
-        // A transaction that nothing is asked of for a minute is ended by the database.
-        if (chunk.items.length === 0) await tx.query(sql`select 1`)
-        const settled = await work(run, tx, chunk, alone)
-        run.counts = added(run.counts, chunk, settled)
-        run.percent = chunk.percent
-        // Beside the transaction: what is wrong is to be known although it is undone.
-        if (settled.refused.length > 0)
-          await beside(run, tx)((other) => keepRefusals(other, order, settled.refused))
-        if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, settled.parts)
-      }
+      await doSteps(run, tx, hasSavepoints)
       await checkStill(run, tx)
       if (isTrial || run.counts.refused > 0) throw new Undone()
       await outlast(tx)
@@ -270,6 +261,41 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
     run.counts = { ...run.counts, accepted: 0 }
     await finish(run, 'Failed', message)
   }
+}
+
+/**
+ * One step after the other: while PostgreSQL does one, what the one before came to is put together,
+ * and told behind it. Not so where rows are undone by themselves, which would undo that, too.
+ */
+async function doSteps(run: Run, tx: Tx, hasSavepoints: boolean) {
+  const { order } = run
+  const isTrial = order.mode === 'validate'
+  // Nothing of ours can be in its way.
+  const alone: Way = { clearWay: () => {}, hasSavepoints }
+  let before: readonly Part[] = []
+  const tellBefore = async () => {
+    const parts = before
+    before = []
+    if (!isTrial && run.counts.refused === 0) await recordParts(tx, order, parts)
+  }
+  for await (const chunk of stepsOf(run, 0)) {
+    run.checkOurs()
+    // A transaction that nothing is asked of for a minute is ended by the database.
+    if (chunk.items.length === 0) await tx.query(sql`select 1`)
+    if (hasSavepoints) await tellBefore()
+    const [settled] = await allOf(
+      work(run, tx, chunk, alone),
+      checkStill(run, tx),
+      othersTurn().then(tellBefore),
+    )
+    before = settled.parts
+    run.counts = added(run.counts, chunk, settled)
+    run.percent = chunk.percent
+    // Beside the transaction: what is wrong is to be known although it is undone.
+    if (settled.refused.length > 0)
+      await beside(run, tx)((other) => keepRefusals(other, order, settled.refused))
+  }
+  await tellBefore()
 }
 
 const outcomeOf = ({ counts, reader }: Taken) => ({ counts, unknown: reader.unknown() })

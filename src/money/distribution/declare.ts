@@ -169,12 +169,11 @@ export const declareStage: Stage<Terms> = {
   name: 'Declare',
   operation: 'POST /Distribution/Declare',
   event: 'distribution.declared',
-  phases: ({ perUnit, total }, asJob) =>
-    asJob && total && !perUnit ? [measure, share] : [calculate],
+  phases: (stored, asJob) => (asJob && isOfTotal(stored) ? [measure, share] : [calculate]),
   finish: async (tx, stored, { selection, unitValue, since = null }) => {
     const [done] = await tx.query<{ accounts: number; total: string; rate: string | null }>(sql`
       select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
-        ${totalRate} as rate
+        ${isOfTotal(stored) ? totalRate : raw('null')} as rate
       from entitlement e where ${ofDistribution(stored, 'e')}`)
     const { accounts, total, rate } = done!
     refuseNothing(stored, { accounts, total })
@@ -186,8 +185,7 @@ export const declareStage: Stage<Terms> = {
       Declared,
       sql`declared_amount = ${total}, declared_date = now(), declared_unit_value = ${unitValue},
         declared_since = coalesce(${since}::timestamptz, now()),
-        declared_rate = case when distribution_amount_per_unit is null
-          and distribution_amount_total is not null then ${rate}::numeric end`,
+        declared_rate = ${rate}::numeric`,
     )
     const next = 'Pay it with POST /Distribution/Payment.'
     return {
@@ -197,6 +195,9 @@ export const declareStage: Stage<Terms> = {
     }
   },
 }
+
+/** Whether what each account gets is its share of a total. */
+const isOfTotal = ({ perUnit, total }: Stored) => Boolean(total) && !perUnit
 
 /** What a total comes to for each unit, or for each unit and day. */
 export const totalRate = raw(`round(round(sum(e.gross_amount) filter (where not e.pre_calculated),

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import { priceOn } from '../../catalogue/investment/price-on.ts'
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
@@ -6,7 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
 import { wholeUnits } from '../../platform/shape/decimal.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { centOf, withComponents } from './components.ts'
+import { centOf, roundedDown, withComponents } from './components.ts'
 import { everyone, type Span, within } from './span.ts'
 import type { Stored } from './sql.ts'
 
@@ -61,12 +61,14 @@ export type Entitling = { selection: Selection; unitValue: string | null }
 export function settled(stored: Stored, gross: Fragment): Fragment {
   const { productID, id, investmentID, decimals } = stored
   const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
-  const chosen = offered
-    ? sql`select g.*, a.drp_type_id, a.drp_value
-        from (${gross}) g join account a on a.account_id = g.account_id offset 0`
-    : sql`select g.*, null::int as drp_type_id, null::numeric as drp_value from (${gross}) g`
+  const choice = offered
+    ? sql`a.drp_type_id, a.drp_value,
+        ${drpShare('g.gross', { choice: 'a', units: 'g' }, decimals)} as drp`
+    : sql`null::int as drp_type_id, null::numeric as drp_value, 0::numeric as drp`
   const parts = sql`
-    select g.*, ${drpShare('g.gross', 'g', decimals)} as drp from (${chosen}) g offset 0`
+    select ${roundedDown(stored.percentages, decimals)} g.*, ${choice}
+    from (${gross}) g ${offered ? sql`join account a on a.account_id = g.account_id` : empty}
+    offset 0`
   return sql`
     select ${productID}::int as product_id, ${id}::int as corporate_action_id, g.account_id,
       ${investmentID}::int as investment_id, g.units, g.unit_days,
@@ -81,12 +83,14 @@ export const entitlementColumns = raw(`product_id, corporate_action_id, account_
   units, unit_days, pre_calculated, drp_type_id, drp_value, gross_amount, component_amounts,
   drp_amount, cash_amount`)
 
+/** The rows that have what an account has chosen, and its units. */
+type Chosen = { choice: string; units: string }
+
 /** What of an amount goes to the DRP, as chosen: all, a percentage, the share of some units. */
-export const drpShare = (amount: string, row: string, decimals: number): Fragment => {
+export const drpShare = (amount: string, rows: Chosen, decimals: number): Fragment => {
   const of = raw(amount)
-  const [type, value, units] = ['drp_type_id', 'drp_value', 'units'].map((name) =>
-    raw(`${row}.${name}`),
-  )
+  const [type, value] = [raw(`${rows.choice}.drp_type_id`), raw(`${rows.choice}.drp_value`)]
+  const units = raw(`${rows.units}.units`)
   return sql`case ${type}
     when ${lookups.DRPType.Full} then ${of}
     when ${lookups.DRPType.Percentage}
@@ -153,7 +157,7 @@ const withListed = (
 ) => {
   const listed = preCalculated.filter(({ accountID: id }) => id > after && id <= upTo)
   return listed.length === 0
-    ? sql`select u.*, null::numeric as amount from (${units}) u where u.measure > 0`
+    ? sql`select u.*, null::numeric as amount from (${units}) u where u.measure <> 0`
     : sql`
       select coalesce(u.account_id, l.account_id) as account_id, coalesce(u.units, 0) as units,
         u.unit_days, coalesce(u.measure, 0) as measure,
@@ -203,7 +207,8 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => {
 /**
  * The accounts that ever held the investment: their units at the end of the record date, and what
  * they are measured by, which is those units or, over a period, the sum of the units at the end of
- * each of its days. An account that has had no transaction since needs no look into its history.
+ * each of its days. An account that has had no transaction since needs no look into its history;
+ * one whose closings no mark shifts (transaction_line) needs none into the marks.
  */
 const eligible = (
   stored: Stored,
@@ -214,9 +219,14 @@ const eligible = (
   const { productID, investmentID, recordDate, startDate, endDate } = stored
   const own = sql`b.product_id = ${productID} and b.account_id = h.account_id
     and b.investment_id = ${investmentID} and ${raw(counts('b'))}`
-  const asAt = (test: Fragment) => sql`coalesce((
-    select b.closing_quantity from transaction_line b where ${own} and b.transaction_date ${test}
+  const lastOf = (lines: string, test: Fragment) => sql`coalesce((
+    select b.closing_quantity from ${raw(lines)} b where ${own} and b.transaction_date ${test}
     order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
+  const marked = sql`h.account_id in (
+    select m.account_id from closing_mark m where m.product_id = ${productID}
+      and m.investment_id = ${investmentID} and ${within('m.account_id', span)})`
+  const asAt = (test: Fragment) => sql`case when ${marked} then ${lastOf('transaction_line', test)}
+      else ${lastOf('biz_transaction', test)} end`
   const units = sql`
     case when l.last_date <= ${recordDate}::date then h.quantity
       else ${asAt(sql`<= ${recordDate}::date`)} end`
@@ -229,16 +239,17 @@ const eligible = (
         where ${own} and b.transaction_date between ${startDate}::date and ${endDate}::date), 0)
       end`
   return sql`
-    select h.account_id, u.units, ${period ? sql`d.measure` : sql`null::numeric`} as unit_days,
-      ${period ? sql`d.measure` : sql`u.units`} as measure
-    from holding h
-    join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
-    cross join lateral (select ${units} as units offset 0) u
-    ${period ? sql`cross join lateral (select ${unitDays} as measure offset 0) d` : sql``}
-    where h.product_id = ${productID} and h.investment_id = ${investmentID}
-      and ${within('h.account_id', span)}
-      and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
-      and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}`
+    select u.*, ${raw(period ? 'u.unit_days' : 'u.units')} as measure
+    from (
+      select h.account_id, ${units} as units,
+        ${period ? unitDays : raw('null::numeric')} as unit_days
+      from holding h
+      join ledger_account l on l.product_id = h.product_id and l.account_id = h.account_id
+      where h.product_id = ${productID} and h.investment_id = ${investmentID}
+        and ${within('h.account_id', span)}
+        and ${include ? sql`h.account_id in (${among(include)})` : sql`true`}
+        and ${exclude.length > 0 ? sql`h.account_id not in (${among(exclude)})` : sql`true`}
+      offset 0) u`
 }
 
 // Not "= any": a plan that knows no values would compare every holding with the whole list.

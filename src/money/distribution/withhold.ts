@@ -157,7 +157,7 @@ const rateColumns = {
  */
 export const drpOfNet = (decimals: number): Fragment => sql`
   case when e.drp_type_id is not null
-    then ${drpShare('(e.gross_amount - w.tax)', 'e', decimals)}
+    then ${drpShare('(e.gross_amount - w.tax)', { choice: 'e', units: 'e' }, decimals)}
     else coalesce(round(round((e.gross_amount - w.tax) * e.drp_amount, 40)
       / nullif(e.gross_amount, 0), ${decimals}::int), 0) end`
 

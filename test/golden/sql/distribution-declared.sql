@@ -83,36 +83,45 @@ drp_amount, cash_amount)
     g.gross as gross_amount, g.component_amounts, g.drp as drp_amount,
     g.gross - g.drp as cash_amount
   from (select g.*, array[g.gross] as component_amounts from (
-  select g.*, case g.drp_type_id
+  select  g.*, a.drp_type_id, a.drp_value,
+      case a.drp_type_id
   when $4 then g.gross
   when $5
-    then round(g.gross * coalesce(g.drp_value, 0) * 0.01, $6::int)
+    then round(g.gross * coalesce(a.drp_value, 0) * 0.01, $6::int)
   when $7 then coalesce(round(
-    round(g.gross * least(coalesce(g.drp_value, 0), g.units), 40) / nullif(g.units, 0),
+    round(g.gross * least(coalesce(a.drp_value, 0), g.units), 40) / nullif(g.units, 0),
     $8::int), 0)
-  else 0 end as drp from (select g.*, a.drp_type_id, a.drp_value
-      from (
+  else 0 end as drp
+  from (
 select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross from (select u.*, null::numeric as amount from (
-  select h.account_id, u.units, null::numeric as unit_days,
-    u.units as measure
-  from holding h
-  join ledger_account l on l.product_id = $11 and l.account_id = h.account_id
-  cross join lateral (select
-  case when l.last_date <= $12::date then h.quantity
+  select u.*, u.units as measure
+  from (
+    select h.account_id,
+  case when l.last_date <= $11::date then h.quantity
+    else case when h.account_id in (
+  select m.account_id from closing_mark m where m.product_id = $12
+    and m.investment_id = $13 and m.account_id > $14 and m.account_id <= $15) then coalesce((
+  select b.closing_quantity from transaction_line b where b.product_id = $16 and b.account_id = h.account_id
+  and b.investment_id = $17 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $18::date
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)
     else coalesce((
-  select b.closing_quantity from transaction_line b where b.product_id = $13 and b.account_id = h.account_id
-  and b.investment_id = $14 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $15::date
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end as units offset 0) u
-  where h.product_id = $16 and h.investment_id = $17
-    and h.account_id > $18 and h.account_id <= $19
-    and true
-    and true) u where u.measure > 0) u offset 0) g join account a on a.account_id = g.account_id offset 0) g offset 0) g) g
+  select b.closing_quantity from biz_transaction b where b.product_id = $19 and b.account_id = h.account_id
+  and b.investment_id = $20 and b.biz_transaction_status_id <> 3 and b.transaction_date <= $21::date
+  order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0) end end as units,
+      null::numeric as unit_days
+    from holding h
+    join ledger_account l on l.product_id = $22 and l.account_id = h.account_id
+    where h.product_id = $23 and h.investment_id = $24
+      and h.account_id > $25 and h.account_id <= $26
+      and true
+      and true
+    offset 0) u) u where u.measure <> 0) u offset 0) g join account a on a.account_id = g.account_id
+  offset 0) g) g
   where g.units > 0 or g.gross > 0;
 
-    select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
-      round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
-40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12) as rate
-    from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
+select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
+  null as rate
+from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;
 
 insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
 select d.product_id, d.corporate_action_id, clock_timestamp(), to_jsonb(d), coalesce((
@@ -123,8 +132,7 @@ where d.product_id = $2 and d.corporate_action_id = $3;
 
 update distribution set distribution_status_id = $1, updated_date = now(), declared_amount = $2, declared_date = now(), declared_unit_value = $3,
     declared_since = coalesce($4::timestamptz, now()),
-    declared_rate = case when distribution_amount_per_unit is null
-      and distribution_amount_total is not null then $5::numeric end
+    declared_rate = $5::numeric
 from (select clock_timestamp() as moment) m
 where product_id = $6 and corporate_action_id = $7;
 
