@@ -3,6 +3,7 @@ import { today } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { type Made, made } from '../../platform/sql/form.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { many } from '../../platform/sql/render.ts'
 import { mostTogether } from '../../platform/sql/together.ts'
 import { balanceInOne } from '../account/balance.ts'
 import { visibleEntity } from '../investor/scope.ts'
@@ -13,15 +14,17 @@ import {
   addressesOf,
   communicationsOf,
   entityColumns,
+  namesOfOrganisation,
+  organisationOfParty,
   partyColumns,
 } from './shown.ts'
 
 /**
- * Most entities are plain: persons for parties, no parents, and accounts that are worth something
- * in one currency, their own, with nothing dated later. They are read by a statement that knows of
- * nothing else, and says so of whoever is not plain. To set a statement up takes longer than to
- * read one entity, and longest where wide rows go from step to step: so what belongs to an entity
- * is JSON where it is read, and put together here.
+ * Most entities are plain: no parents, accounts that are worth something in one currency, their
+ * own, with nothing dated later, and mostly persons for parties. They are read by a statement that
+ * knows of nothing else, and says so of whoever is not plain. To set a statement up takes longer
+ * than to read one entity, and longest where wide rows go from step to step: so what belongs to an
+ * entity is JSON where it is read, and put together here.
  */
 
 /** The parts of a record as JSON; null where the entity is not plain. */
@@ -36,15 +39,19 @@ type Row = {
   hasParents: boolean
 }
 
-/** Of some ids those of plain entities that the caller sees: their JSON. */
+/** What parties may be: to set up what organisations need takes as long again. */
+export type Parties = 'persons' | 'organisations'
+
+/** Of some ids the entities that the caller sees: of plain ones with such parties their JSON. */
 export async function readPlain(
   handle: Sql,
   actor: Actor,
   ids: readonly number[],
-): Promise<Map<number, string>> {
+  parties: Parties,
+): Promise<Map<number, string | undefined>> {
   const given = new Map([[these, JSON.stringify(ids)]])
-  const rows = await handle.query<Row>(statementFor(actor).with(given))
-  return new Map(rows.filter(isPlain).map((row) => [row.id, recordOf(row)]))
+  const rows = await handle.query<Row>(statementFor(actor, parties).with(given))
+  return new Map(rows.map((row) => [row.id, isPlain(row) ? recordOf(row) : undefined]))
 }
 
 const isPlain = ({ accounts, parties, hasParents }: Row) =>
@@ -63,13 +70,16 @@ const these = Symbol('ids')
  * Made once for whoever asks: it is long, and to put it together, and to find the name it is
  * prepared under, takes a quarter of what Node does for an entity.
  */
-const statements = new WeakMap<Actor, Made>()
+const statements: Record<Parties, WeakMap<Actor, Made>> = {
+  persons: new WeakMap(),
+  organisations: new WeakMap(),
+}
 
-function statementFor(actor: Actor): Made {
-  const known = statements.get(actor)
+function statementFor(actor: Actor, parties: Parties): Made {
+  const known = statements[parties].get(actor)
   if (known) return known
-  const statement = made(plainEntities(actor))
-  statements.set(actor, statement)
+  const statement = made(plainEntities(actor, parties))
+  statements[parties].set(actor, statement)
   return statement
 }
 
@@ -81,10 +91,10 @@ export const givenIDs = (ids: string | symbol) => sql`
       select value::int as id from json_array_elements_text(${ids})
       limit ${raw(String(mostTogether))}`
 
-const plainEntities = (actor: Actor) => sql`
+const plainEntities = (actor: Actor, parties: Parties) => sql`
   select b.biz_entity_id as id, b.own, (${itsAccounts}) as accounts,
     ${addressesOf} as addresses, ${communicationsOf} as communications,
-    ${paymentDetailsOf(actor)} as "paymentDetails", (${itsPersons}) as parties,
+    ${paymentDetailsOf(actor)} as "paymentDetails", ${itsParties[parties]} as parties,
     exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
       as "hasParents"
   from (${givenIDs(these)}) g
@@ -116,15 +126,21 @@ const itsAccounts = sql`
     where a.biz_entity_id = b.biz_entity_id
     order by a.account_id) r`
 
-const itsPersons = sql`
-  select ${listOfPlain(raw('r."organisationID" is null'), raw('r'))}
-  from (
-    select ${partyColumns}, yp.person, null::json as organisation
+const selectParties = (organisation: Fragment, itsNames: Fragment) => sql`
+    select ${partyColumns}, yp.person, ${organisation} as organisation
     from biz_entity_party y
     left join lateral (
       select r."personID" as person_id, r."externalPersonId" as external_person_id,
         to_json(r) as person
       from (${selectPerson(sql`p.person_id = y.person_id`)}) r) yp on true
-    cross join (select null::text as external_organisation_id) yo
+    ${itsNames}
     where y.biz_entity_id = b.biz_entity_id
-    order by y.ordinal, y.biz_entity_party_id) r`
+    order by y.ordinal, y.biz_entity_party_id`
+
+const noNames = raw('cross join (select null::text as external_organisation_id) yo')
+const itsParties: Record<Parties, Fragment> = {
+  persons: sql`
+  (select ${listOfPlain(raw('r."organisationID" is null'), raw('r'))}
+  from (${selectParties(raw('null::json'), noNames)}) r)`,
+  organisations: many(selectParties(organisationOfParty, namesOfOrganisation)),
+}

@@ -12,7 +12,6 @@ import { readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
 import { asksFromAccount, entitiesFromAccount } from '../account/list-from.ts'
 import { visibleEntity } from '../investor/scope.ts'
-import { selectOrganisation } from '../organisation/sql.ts'
 import { paymentDetailsOf } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
 import { askedFor, itsAccounts } from './filters.ts'
@@ -24,6 +23,8 @@ import {
   addressesOf,
   communicationsOf,
   entityColumns,
+  namesOfOrganisation,
+  organisationOfParty,
   partyColumns,
 } from './shown.ts'
 
@@ -66,28 +67,49 @@ async function readEntity(handle: Sql, actor: Actor, id: number): Promise<Answer
 }
 
 /**
- * Plain entities are read by a statement of their own, where products do not live apart. Whoever is
- * left is read by the whole one, and when next asked for by that alone, as are those read with
- * them: two statements take longer than the longer one.
+ * Plain entities are read by statements of their own, where products do not live apart. Whoever is
+ * left is read by one that knows of more, and when next asked for by that at once, as are those
+ * read with them: two statements take longer than the longer one.
  */
 const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
-  if (ids.some((id) => notPlain.has(id)) || (await handle.isSpread()))
-    return readThese(handle, actor, ids)
-  const found = await readPlain(handle, actor, ids)
-  const others = ids.filter((id) => !found.has(id))
-  if (others.length === 0) return found
-  const whole = await readThese(handle, actor, others)
-  for (const id of whole.keys()) rememberNotPlain(id)
-  return new Map([...found, ...whole])
+  if (await handle.isSpread()) return readThese(handle, actor, ids)
+  const found = new Map<number, string>()
+  let left = ids
+  for (let extent = extentOf(ids); left.length > 0; extent++) {
+    const read = await reads[extent]!(handle, actor, left)
+    for (const [id, json] of read) if (json !== undefined) found.set(id, json)
+    left = left.filter((id) => read.has(id) && !found.has(id))
+    for (const id of left) remember(id, extent + 1)
+  }
+  return found
 })
 
-/** Only a hint: the whole statement shows a plain entity as well, should it have become one. */
-const notPlain = new Set<number>()
+/** The records that there are, by id; of one that needs another statement there is nothing. */
+type Reading = (
+  handle: Sql,
+  actor: Actor,
+  ids: readonly number[],
+) => Promise<ReadonlyMap<number, string | undefined>>
+
+/** Each knows of all that those before it know of; the last knows of everything. */
+const reads: readonly Reading[] = [
+  (handle, actor, ids) => readPlain(handle, actor, ids, 'persons'),
+  (handle, actor, ids) => readPlain(handle, actor, ids, 'organisations'),
+  (handle, actor, ids) => readThese(handle, actor, ids),
+]
+
+/**
+ * Which of them an entity needs that the first cannot show. Only a hint: the others show a plain
+ * entity as well, should it have become one.
+ */
+const extents = new Map<number, number>()
 const mostRemembered = 100_000
 
-function rememberNotPlain(id: number) {
-  if (notPlain.size >= mostRemembered) notPlain.clear()
-  notPlain.add(id)
+const extentOf = (ids: readonly number[]) => Math.max(...ids.map((id) => extents.get(id) ?? 0))
+
+function remember(id: number, extent: number) {
+  if (extents.size >= mostRemembered) extents.clear()
+  extents.set(id, extent)
 }
 
 /** The statement is made once for whoever asks; where products live apart it depends on the ids. */
@@ -214,15 +236,12 @@ const parentsOf = (actor: Actor) => sql`
       )}
       else ${none} end`
 
-const organisationOf = sql`case when y.organisation_id is not null
-      then ${one(selectOrganisation(sql`o.organisation_id = y.organisation_id`))} end`
-
 const selectParties = sql`
   select ${partyColumns},
     ${one(selectPerson(sql`p.person_id is not null`, sql`(select yp.*)`))} as person,
-    ${organisationOf} as organisation
+    ${organisationOfParty} as organisation
   from biz_entity_party y
   left join person yp on yp.person_id = y.person_id
-  left join organisation yo on yo.organisation_id = y.organisation_id
+  ${namesOfOrganisation}
   where y.biz_entity_id = b.biz_entity_id
   order by y.ordinal, y.biz_entity_party_id`

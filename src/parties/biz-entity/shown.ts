@@ -1,10 +1,12 @@
-import { columns } from '../../platform/sql/render.ts'
+import sql, { raw } from 'sql-template-tag'
+import { columns, one } from '../../platform/sql/render.ts'
 import { Account } from '../account/schema.ts'
 import { Address } from '../address/schema.ts'
 import { addressKind } from '../address/sql.ts'
 import { Communication } from '../communication/schema.ts'
 import { communicationKind } from '../communication/sql.ts'
 import { listOf } from '../investor/owned-kind.ts'
+import { selectOrganisation } from '../organisation/sql.ts'
 import { BizEntityParty } from './party-schema.ts'
 import { BizEntity } from './schema.ts'
 
@@ -22,3 +24,8 @@ export const partyColumns = columns(BizEntityParty, 'y', {
   externalOrganisationId: 'yo.external_organisation_id',
   externalPersonId: 'yp.external_person_id',
 })
+export const organisationOfParty = sql`case when y.organisation_id is not null
+      then ${one(selectOrganisation(sql`o.organisation_id = y.organisation_id`))} end`
+export const namesOfOrganisation = raw(
+  'left join organisation yo on yo.organisation_id = y.organisation_id',
+)
