@@ -1,6 +1,7 @@
 import type { Sql as Statement } from 'sql-template-tag'
 import type { Actor } from '../src/platform/actor.ts'
 import { permissions } from '../src/platform/permission.ts'
+import { recordsColumn } from '../src/platform/sql/bytes.ts'
 import type { Sql } from '../src/platform/sql/handle.ts'
 
 /** An actor who sees everything, like the user of the bench. */
@@ -18,7 +19,7 @@ export async function statementOf(read: (handle: Sql) => Promise<unknown>): Prom
   await read({
     query: async (statement) => {
       caught ??= statement
-      return [{ json: '[]', count: 0 }] as never
+      return [{ json: '[]', count: 0, [recordsColumn]: { count: 0 } }] as never
     },
     isSpread: async () => false,
   })

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
-import { ByteClient, bytesColumn } from '../../src/platform/sql/bytes.ts'
+import { ByteClient, bytesColumn, recordsColumn } from '../../src/platform/sql/bytes.ts'
 import { types } from '../../src/platform/sql/pool.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -77,5 +77,41 @@ describe('rows with a column of bytes', () => {
     const asked = client.query({ text: `select '["€"]'::json as ${bytesColumn}`, types })
     const { rows } = await asked.finally(() => client.end())
     assert.deepEqual(rows, [{ [bytesColumn]: Buffer.from('["€"]') }])
+  })
+
+  it('and records of one column come as the array they make, however they arrive', async () => {
+    const connection = await freshDatabase()
+    const records = (count: number, length: number) => ({
+      text: `select json_build_object('n', n, 'text', repeat('aß€😀', $1::int)) as ${recordsColumn}
+        from generate_series(1, $2::int) n where 1 / (n - 70) < 1`,
+      name: 'records',
+      values: [length, count],
+      types,
+    })
+    const lengths = fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(lengths, async (each) => {
+        const client = new ByteClient({ ...connection, stream: () => inPieces([...each, 1500]) })
+        await client.connect()
+        const told = async (count: number, length: number) => {
+          const { rows } = await client.query(records(count, length))
+          assert.equal(rows.length, 1)
+          const { bytes, count: told, last } = rows[0]![recordsColumn]
+          const read = JSON.parse(String(bytes))
+          assert.equal(told, count)
+          assert.deepEqual(last && JSON.parse(last), read.at(-1))
+          return read
+        }
+        assert.deepEqual(await told(0, 1), [])
+        const found = await told(69, 300)
+        assert.deepEqual(found[68], { n: 69, text: 'aß€😀'.repeat(300) })
+        // Some rows had come, and none of them is told to whoever asks next.
+        await assert.rejects(told(80, 300), /division by zero/)
+        assert.deepEqual((await client.query('set local lock_timeout = 1000')).rows, [])
+        assert.deepEqual(await told(1, 1), [{ n: 1, text: 'aß€😀' }])
+        await client.end()
+      }),
+      { numRuns: 25, examples: [[[1]], [[4, 1]], [[70_000]]] },
+    )
   })
 })

@@ -1,9 +1,8 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { empty, join, raw } from 'sql-template-tag'
 import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { ledgerScope } from '../../catalogue/product/sql.ts'
 import { today } from '../../catalogue/product/today.ts'
 import { accountOf, asksFromAccount, firstAccount } from '../../parties/account/list-from.ts'
-import { accountNames } from '../../parties/account/names.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
@@ -17,46 +16,69 @@ import {
 import { conditions } from '../../platform/sql/filters.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { ofOnly, onlyProduct, pageBy, renderPage, type Wanted } from '../../platform/sql/paging.ts'
-import { jsonText, listed, ofFields, shownFields } from '../../platform/sql/render.ts'
+import {
+  inPieces,
+  jsonText,
+  listed,
+  ofFields,
+  pieceOf,
+  shownFields,
+  stretch,
+} from '../../platform/sql/render.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
 import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
 // A position without a price shows no gain.
-const value = worthOf('h.quantity', 'h.invested')
-const gain = `case when v.price is not null then ${value} - h.cost end`
+const gain = 'case when h.price is not null then h.value - h.cost end'
 
-const holdingFields = shownFields(Holding, 'h', {
-  bizEntityID: 'a.biz_entity_id',
-  externalBizEntityId: 'a.external_biz_entity_id',
-  bizEntityName: 'a.biz_entity_name',
+/** Where fields come from: behind `h` what is worked out of the row, else as `show` joins them. */
+const allFields = shownFields(Holding, 'h', {
+  bizEntityID: 'e.biz_entity_id',
+  externalBizEntityId: 'e.external_biz_entity_id',
+  bizEntityName: 'e.name',
+  accountID: 'a.account_id',
   externalAccountId: 'a.external_account_id',
   accountNumber: 'a.account_number',
+  productID: 'i.product_id',
   externalProductId: { json: 'p.external_product_id' },
-  externalInvestmentId: { json: 'i.external_investment_id' },
-  securityCode: { json: 'i.security_code' },
-  investmentName: { json: 'i.name' },
+  investmentID: 'i.investment_id',
+  externalInvestmentId: 'i.external_investment_id',
+  securityCode: 'i.security_code',
+  investmentName: 'i.name',
   date: 'p.date',
-  availableQuantity: 'case when k.is_all then 0 else greatest(h.quantity - k.quantity, 0) end',
   costAmount: 'h.cost',
   averageCost: 'round(round(h.cost, 40) / nullif(h.quantity, 0), 8)',
   price: 'v.price',
   priceDate: 'v.price_date',
-  marketValue: value,
+  marketValue: 'h.value',
   unrealisedGain: gain,
   unrealisedGainPercent: `round(round((${gain}) * 100, 40) / nullif(h.cost, 0), 4)`,
   realisedGain: 'h.gain',
   distributionEntitlement: 'x.declared',
   distributionsPaid: 'x.paid',
   drpResidual: 'x.residual',
+  availableQuantity: 'h.available',
+})
+const accountFields = stretch(allFields, 'bizEntityID', 'accountNumber')
+const investmentFields = stretch(allFields, 'productID', 'date')
+const priceFields = stretch(allFields, 'price', 'priceDate')
+const distributionFields = stretch(allFields, 'distributionEntitlement', 'drpResidual')
+
+/** What many positions have in common is written once for all of them. */
+const holdingFields = inPieces(allFields, 'h', {
+  of_account: accountFields,
+  of_investment: investmentFields,
+  of_price: priceFields,
+  of_distributions: distributionFields,
 })
 
 /** The state of a holding h after its last transaction up to a day: its closing figures. */
-const stateAt = (date: Fragment) => sql`
+const stateAt = (date: Fragment, only = empty) => sql`
   select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
     b.closing_gain as gain
   from transaction_line b
-  where b.product_id = h.product_id and b.account_id = h.account_id
+  where ${only} b.product_id = h.product_id and b.account_id = h.account_id
     and b.investment_id = h.investment_id and b.transaction_date <= ${date}
     and ${raw(counts('b'))}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1`
@@ -73,13 +95,13 @@ const positionsToday = () => sql`
   cross join lateral (
     select l.last_date <= p.today as is_past from ledger_account l
     where l.product_id = h.product_id and l.account_id = h.account_id limit 1) l
+  left join lateral (${stateAt(sql`p.today`, sql`not l.is_past and`)}) b on true
   cross join lateral (
-    select h.quantity, h.invested_amount as invested, h.cost_amount as cost,
-      h.realised_gain as gain
-    where l.is_past
-    union all
-    (select * from (${stateAt(sql`p.today`)}) s where not l.is_past)) s
-  where (s.quantity > 0 or (${residualBy(sql`p.today`)}) > 0)`
+    select case when l.is_past then h.quantity else b.quantity end as quantity,
+      case when l.is_past then h.invested_amount else b.invested end as invested,
+      case when l.is_past then h.cost_amount else b.cost end as cost,
+      case when l.is_past then h.realised_gain else b.gain end as gain) s
+  where s.quantity is not null and (s.quantity > 0 or (${residualBy(sql`p.today`)}) > 0)`
 
 /** As they were at the end of a day: those of any units. */
 export const positionsAsAt = (date: string) => sql`
@@ -124,14 +146,14 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
       ofFields(
         holdingFields,
         sql`
-      select ${listed(holdingFields)}
-      from (${rows}) h
-      ${itsProduct(date)}
-      ${accountNames('h')}
-      ${itsInvestment}
-      left join lateral (${priceOn('h.investment_id', sql`p.date`, 'price, price_date')}) v on true
-      cross join lateral (${distributionsOf}) x
-      cross join lateral (${heldBack('h', sql`p.date`)}) k
+      select ${listed(holdingFields)}, ${itsKey}
+      from (
+        select h.*, a.of_account, v.of_investment, v.of_price, v.price,
+          ${worth} as value, ${available} as available, ${distributions} as of_distributions
+        from (${rows}) h
+        ${itsProduct(date)}
+        ${itsAccount}
+        ${itsInvestment} offset 0) h
       order by h.product_id, h.account_id, h.investment_id`,
       ),
   })
@@ -142,20 +164,40 @@ const fromAccount = (query: object, productID: number, wanted: Wanted) => sql`
   ${isOfOne(accountOf('h'), query)} and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
     ${firstAccount(query, productID, wanted)}`
 
+const itsKey = raw(
+  'h.product_id as "productID", h.account_id as "accountID", h.investment_id as "investmentID"',
+)
+const worth = raw(worthOf('h.quantity', 'h.invested', 'v.decimals'))
+
 /**
  * By holding: a planner that knows of one product or of a few investments only, since nobody has
  * counted them anew, would read the whole page once for each that there is. What is read is kept
- * for the next holding of the same, and with it the JSON of its names.
+ * for the next holding of the same, and with it the JSON of all that they have in common. What a
+ * product has none of is looked for once, and not for every holding.
  */
 const itsProduct = (date: string | undefined) => sql`
-      cross join lateral (
-        select ${raw(jsonText('external_product_id'))} as external_product_id,
-          coalesce(${date ?? null}::date, ${today('product')}) as date
-        from product where product_id = h.product_id limit 1) p`
-const itsInvestment = raw(`cross join lateral (
-        select ${jsonText('external_investment_id')} as external_investment_id,
-          ${jsonText('security_code')} as security_code, ${jsonText('name')} as name, currency_id
-        from investment where investment_id = h.investment_id limit 1) i`)
+        cross join lateral (
+          select ${raw(jsonText('external_product_id'))} as external_product_id,
+            coalesce(${date ?? null}::date, ${today('product')}) as date,
+            exists (select 1 from distribution c where c.product_id = h.product_id)
+              or exists (select 1 from residual_payment r where r.product_id = h.product_id)
+              as has_distributions,
+            exists (select 1 from hold k where k.product_id = h.product_id) as has_holds
+          from product where product_id = h.product_id limit 1) p`
+const itsAccount = sql`cross join lateral (
+          select ${pieceOf(accountFields)} as of_account
+          from account a
+          cross join lateral (
+            select e.biz_entity_id, e.external_biz_entity_id, e.name from biz_entity e
+            where e.biz_entity_id = a.biz_entity_id limit 1) e
+          where a.account_id = h.account_id limit 1) a`
+const itsInvestment = sql`cross join lateral (
+          select ${pieceOf(investmentFields)} as of_investment, ${pieceOf(priceFields)} as of_price,
+            v.price, minor_units(i.currency_id) as decimals
+          from investment i
+          left join lateral (${priceOn('i.investment_id', sql`p.date`, 'price, price_date')}) v
+            on true
+          where i.investment_id = h.investment_id limit 1) v`
 
 const { Declared } = lookups.DistributionStatus
 
@@ -195,6 +237,16 @@ const distributionsOf = sql`
     coalesce(sum(${leftOver}) filter (where ${isAllotted(sql`p.date`)}), 0)
       - ${paidOut(sql`p.date`)} as residual
   from ${itsEntitlements}`
+
+const noDistributions = raw(`'${distributionFields.map(({ name }) => `"${name}":0`).join()}'`)
+const distributions = sql`case when p.has_distributions
+            then (select ${pieceOf(distributionFields)} from (${distributionsOf}) x)
+            else ${noDistributions} end`
+
+const available = sql`greatest(case when p.has_holds
+            then (select case when k.is_all then 0 else h.quantity - k.quantity end
+              from (${heldBack('h', sql`p.date`)}) k)
+            else h.quantity end, 0)`
 
 const order = 'h.product_id, h.account_id, h.investment_id'
 const mostHoldings = `(select max(account_id)::bigint from account)

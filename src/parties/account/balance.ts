@@ -44,3 +44,25 @@ const closingToday = sql`
     and b.investment_id = h.investment_id and b.transaction_date <= d.today
     and b.closing_quantity is not null
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1`
+
+/**
+ * What one account (under an alias) with nothing dated later is worth at the end of a day, in its
+ * own currency alone: where it has holdings in another one, the figures are not all there are.
+ */
+export const balanceInOne = (account: string, day: Fragment): Fragment => {
+  const own = raw(`${account}.currency_id`)
+  return sql`
+  select sum(c.amount) as balance,
+    case when count(*) > 0 then json_build_array(
+      json_build_object('currencyID', ${own}, 'amount', trim_scale(sum(c.amount)))) end as balances,
+    coalesce(bool_and(c.currency_id = ${own}), true) as is_plain
+  from (
+    select v.currency_id,
+      ${raw(worthOf('h.quantity', 'h.invested_amount', 'minor_units(v.currency_id)'))} as amount
+    from holding h
+    cross join lateral (
+      select i.currency_id, (${priceOn('i.investment_id', day)}) as price
+      from investment i where i.investment_id = h.investment_id limit 1) v
+    where h.product_id = ${raw(account)}.product_id
+      and h.account_id = ${raw(account)}.account_id) c`
+}

@@ -1,4 +1,4 @@
-import sql, { empty, join, raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { askedOfOthers, isNear, pageByOthers } from '../../platform/sql/by-others.ts'
 import { asksFor } from '../../platform/sql/filters.ts'
@@ -6,25 +6,27 @@ import { type Made, made } from '../../platform/sql/form.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
-import { type Answer, columns, many, one, type Shown } from '../../platform/sql/render.ts'
+import { type Answer, many, one, type Shown } from '../../platform/sql/render.ts'
 import { byProduct, inProduct } from '../../platform/sql/spread.ts'
-import { mostTogether, readTogether } from '../../platform/sql/together.ts'
+import { readTogether } from '../../platform/sql/together.ts'
 import { balancesOf } from '../account/balance.ts'
 import { asksFromAccount, entitiesFromAccount } from '../account/list-from.ts'
-import { Account } from '../account/schema.ts'
-import { Address } from '../address/schema.ts'
-import { addressKind } from '../address/sql.ts'
-import { Communication } from '../communication/schema.ts'
-import { communicationKind } from '../communication/sql.ts'
-import { listOf } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
-import { selectOrganisation } from '../organisation/sql.ts'
 import { paymentDetailsOf } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
 import { askedFor, itsAccounts } from './filters.ts'
 import { selectParent } from './parents.ts'
-import { BizEntityParty } from './party-schema.ts'
-import { BizEntity, type BizEntityQuery } from './schema.ts'
+import { givenIDs, readPlain } from './plain.ts'
+import type { BizEntityQuery } from './schema.ts'
+import {
+  accountColumns,
+  addressesOf,
+  communicationsOf,
+  entityColumns,
+  namesOfOrganisation,
+  organisationOfParty,
+  partyColumns,
+} from './shown.ts'
 
 const order = 'b.biz_entity_id'
 const relations = [itsAccounts]
@@ -65,81 +67,83 @@ async function readEntity(handle: Sql, actor: Actor, id: number): Promise<Answer
 }
 
 /**
- * Most entities have persons for parties and no parents. They are read by a statement that knows of
- * nothing else: more than half of the whole one is there for organisations and parents, and to set
- * that up takes longer than to read. Whoever is left is read by the whole one, and when next asked
- * for by that alone, as are those read with them: two statements take longer than the longer one.
+ * Plain entities are read by statements of their own, where products do not live apart. Whoever is
+ * left is read by one that knows of more, and when next asked for by that at once, as are those
+ * read with them: two statements take longer than the longer one.
  */
 const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
-  if (ids.some((id) => notPlain.has(id))) return readThese(handle, actor, ids, 'whole')
-  const found = await readThese(handle, actor, ids, 'plain')
-  const others = ids.filter((id) => !found.has(id))
-  if (others.length === 0) return found
-  const whole = await readThese(handle, actor, others, 'whole')
-  for (const id of whole.keys()) rememberNotPlain(id)
-  return new Map([...found, ...whole])
+  if (await handle.isSpread()) return readThese(handle, actor, ids)
+  const found = new Map<number, string>()
+  let left = ids
+  for (let extent = extentOf(ids); left.length > 0; extent++) {
+    const read = await reads[extent]!(handle, actor, left)
+    for (const [id, json] of read) if (json !== undefined) found.set(id, json)
+    left = left.filter((id) => read.has(id) && !found.has(id))
+    for (const id of left) remember(id, extent + 1)
+  }
+  return found
 })
 
-/** Only a hint: the whole statement shows a plain entity as well, should it have become one. */
-const notPlain = new Set<number>()
-const mostRemembered = 100_000
+/** The records that there are, by id; of one that needs another statement there is nothing. */
+type Reading = (
+  handle: Sql,
+  actor: Actor,
+  ids: readonly number[],
+) => Promise<ReadonlyMap<number, string | undefined>>
 
-function rememberNotPlain(id: number) {
-  if (notPlain.size >= mostRemembered) notPlain.clear()
-  notPlain.add(id)
-}
+/** Each knows of all that those before it know of; the last knows of everything. */
+const reads: readonly Reading[] = [
+  (handle, actor, ids) => readPlain(handle, actor, ids, 'persons'),
+  (handle, actor, ids) => readPlain(handle, actor, ids, 'organisations'),
+  (handle, actor, ids) => readThese(handle, actor, ids),
+]
 
 /**
- * The statement is made once for whoever asks: it is long, and to put it together, and to find the
- * name it is prepared under, takes a quarter of what Node does for an entity. Where products live
- * apart it depends on the ids.
+ * Which of them an entity needs that the first cannot show. Only a hint: the others show a plain
+ * entity as well, should it have become one.
  */
-async function readThese(handle: Sql, actor: Actor, ids: readonly number[], extent: Extent) {
+const extents = new Map<number, number>()
+const mostRemembered = 100_000
+
+const extentOf = (ids: readonly number[]) => Math.max(...ids.map((id) => extents.get(id) ?? 0))
+
+function remember(id: number, extent: number) {
+  if (extents.size >= mostRemembered) extents.clear()
+  extents.set(id, extent)
+}
+
+/** The statement is made once for whoever asks; where products live apart it depends on the ids. */
+async function readThese(handle: Sql, actor: Actor, ids: readonly number[]) {
   const given = JSON.stringify(ids)
   if (!(await handle.isSpread()))
-    return eachOf(handle, madeFor(actor, extent).with(new Map([[these, given]])))
-  const page = pageOfThese(actor, given, extent)
-  return eachOf(handle, eachRecord(await completeEntities(handle, actor, page, extent)))
+    return eachOf(handle, madeFor(actor).with(new Map([[these, given]])))
+  return eachOf(
+    handle,
+    eachRecord(await completeEntities(handle, actor, pageOfThese(actor, given))),
+  )
 }
 
 /** Stands for the ids of a run. */
 const these = Symbol('ids')
 
-const statements: Record<Extent, WeakMap<Actor, Made>> = {
-  plain: new WeakMap(),
-  whole: new WeakMap(),
-}
+const statements = new WeakMap<Actor, Made>()
 
-function madeFor(actor: Actor, extent: Extent): Made {
-  const known = statements[extent].get(actor)
+function madeFor(actor: Actor): Made {
+  const known = statements.get(actor)
   if (known) return known
-  const page = pageOfThese(actor, these, extent)
-  const statement = made(eachRecord(selectEntities(actor, page, extent, selectBalances)))
-  statements[extent].set(actor, statement)
+  const page = pageOfThese(actor, these)
+  const statement = made(eachRecord(selectEntities(actor, page, selectBalances)))
+  statements.set(actor, statement)
   return statement
 }
 
-/**
- * The ids go as JSON, of which the planner knows nothing: of an array it would look at the length,
- * and plan anew each time, which takes longer than to read.
- */
-const pageOfThese = (actor: Actor, ids: string | symbol, extent: Extent) => sql`
-      select b.* from (
-        select value::int as id from json_array_elements_text(${ids})
-        limit ${raw(String(mostTogether))}) g
+const pageOfThese = (actor: Actor, ids: string | symbol) => sql`
+      select b.* from (${givenIDs(ids)}) g
       cross join lateral (
         select * from biz_entity b
-        where b.biz_entity_id = g.id and ${visibleEntity(actor, 'b')}
-          ${extent === 'plain' ? isPlain : empty} limit 1) b`
-
-/** Whether organisations and parents are looked for: a plain entity has none. */
-type Extent = 'plain' | 'whole'
+        where b.biz_entity_id = g.id and ${visibleEntity(actor, 'b')} limit 1) b`
 
 const itsParents = sql`l.biz_entity_id = b.biz_entity_id`
-const isPlain = sql`
-  and not exists (select 1 from biz_entity_parent l where ${itsParents})
-  and not exists (select 1 from biz_entity_party y
-    where y.biz_entity_id = b.biz_entity_id and y.organisation_id is not null)`
 
 const theseEntities = (ids: readonly number[]) => sql`
   select * from biz_entity b where b.biz_entity_id = any(${ids}::int[])`
@@ -149,7 +153,7 @@ export const entitiesByID = (handle: Sql, actor: Actor, ids: readonly number[]) 
 
 /** Entities that are being created: there is nothing in their accounts yet. */
 export const newEntities = (actor: Actor, ids: readonly number[]) =>
-  selectEntities(actor, theseEntities(ids), 'whole', noBalances)
+  selectEntities(actor, theseEntities(ids), noBalances)
 
 /** The same, each by itself: their JSON by id. */
 export const showEach = (handle: Sql, actor: Actor, ids: readonly number[]) =>
@@ -163,19 +167,6 @@ async function eachOf(handle: Sql, records: Fragment): Promise<Map<number, strin
   return new Map(rows.map(({ id, json }) => [id, json]))
 }
 
-const entityColumns = columns(BizEntity, 'b')
-const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')
-const communicationsOf = listOf(communicationKind.table, Communication, 'bizEntity', 'b')
-const accountColumns = columns(Account, 'a', {
-  externalProductId: 'pr.external_product_id',
-  balance: 'coalesce(bal.balance, 0)',
-  balances: `coalesce(bal.balances, '[]')`,
-})
-const partyColumns = columns(BizEntityParty, 'y', {
-  externalOrganisationId: 'yo.external_organisation_id',
-  externalPersonId: 'yp.external_person_id',
-})
-
 /**
  * Complete entities: first the page, then what is nested in it. To look up what each entity has
  * costs as much as to gather all of it first and join (a page of 1000: 5.5 MB of JSON in 230 and
@@ -184,7 +175,7 @@ const partyColumns = columns(BizEntityParty, 'y', {
  * from the ledger, which may live on other machines: those of the page's accounts are added up in
  * one join, never one by one.
  */
-const selectEntities = (actor: Actor, page: Fragment, extent: Extent, balances: Fragment) => sql`
+const selectEntities = (actor: Actor, page: Fragment, balances: Fragment) => sql`
   with page as materialized (${page}),
   page_account as materialized (
     select a.* from page b join account a on a.biz_entity_id = b.biz_entity_id),
@@ -203,8 +194,8 @@ const selectEntities = (actor: Actor, page: Fragment, extent: Extent, balances: 
     coalesce(accounts.list, '[]') as accounts,
     ${addressesOf} as addresses, ${communicationsOf} as communications,
     ${paymentDetailsOf(actor)} as "paymentDetails",
-    ${many(selectParties(extent))} as "bizEntityParties",
-    ${extent === 'plain' ? none : parentsOf(actor)} as "bizEntityParents"
+    ${many(selectParties)} as "bizEntityParties",
+    ${parentsOf(actor)} as "bizEntityParents"
   from page b left join accounts on accounts.id = b.biz_entity_id
   order by b.biz_entity_id`
 
@@ -214,13 +205,8 @@ const selectBalances = balancesOf(sql`page_account`)
  * Where products live apart, the balances are added up product by product, each at its place, and
  * come along: a statement that reads the ledger of two products is refused.
  */
-async function completeEntities(
-  handle: Sql,
-  actor: Actor,
-  page: Fragment,
-  extent: Extent = 'whole',
-): Promise<Fragment> {
-  if (!(await handle.isSpread())) return selectEntities(actor, page, extent, selectBalances)
+async function completeEntities(handle: Sql, actor: Actor, page: Fragment): Promise<Fragment> {
+  if (!(await handle.isSpread())) return selectEntities(actor, page, selectBalances)
   const accounts = await handle.query<{ id: number; productID: number }>(sql`
     select a.account_id as id, a.product_id as "productID"
     from (${page}) b join account a on a.biz_entity_id = b.biz_entity_id`)
@@ -230,7 +216,7 @@ async function completeEntities(
     balances.push(...(await inProduct(handle, productID).query(balancesOf(own))))
   }
   const told = sql`select * from ${recordset('g', balances, balanceColumns)}`
-  return selectEntities(actor, page, extent, told)
+  return selectEntities(actor, page, told)
 }
 
 const noBalances = sql`
@@ -250,19 +236,12 @@ const parentsOf = (actor: Actor) => sql`
       )}
       else ${none} end`
 
-const selectParties = (extent: Extent) => sql`
+const selectParties = sql`
   select ${partyColumns},
     ${one(selectPerson(sql`p.person_id is not null`, sql`(select yp.*)`))} as person,
-    ${extent === 'plain' ? raw('null::json') : organisationOf} as organisation
+    ${organisationOfParty} as organisation
   from biz_entity_party y
   left join person yp on yp.person_id = y.person_id
-  ${extent === 'plain' ? noOrganisation : organisationOfParty}
+  ${namesOfOrganisation}
   where y.biz_entity_id = b.biz_entity_id
   order by y.ordinal, y.biz_entity_party_id`
-
-const organisationOf = sql`case when y.organisation_id is not null
-      then ${one(selectOrganisation(sql`o.organisation_id = y.organisation_id`))} end`
-const organisationOfParty = raw(
-  'left join organisation yo on yo.organisation_id = y.organisation_id',
-)
-const noOrganisation = raw('cross join (select null::text as external_organisation_id) yo')

@@ -1,9 +1,9 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import { invalid } from '../refusal.ts'
 import { isDate } from '../shape/dates.ts'
-import { bytesColumn } from './bytes.ts'
+import { type Records, recordsColumn } from './bytes.ts'
 import type { Fragment, Sql } from './handle.ts'
-import { type Answer, arrayOf, arrayOfRows, recordOfRow, type Selected } from './render.ts'
+import { type Answer, arrayOf, recordOfRow, type Selected, textOfRow } from './render.ts'
 import { inOneProduct } from './spread.ts'
 
 /** What a request may say about the page it wants. */
@@ -84,9 +84,8 @@ type List = {
   show?: (rows: Fragment) => Selected | Promise<Selected>
 }
 
-type Page = { [bytesColumn]: Buffer; count: number; last: string | null }
-
-const bytes = raw(bytesColumn)
+/** The records of a page as bytes of JSON; of a full page also the key of the last record. */
+type Page = { bytes: Buffer; count: number; last: Key | undefined }
 
 /**
  * One page of a list, with the cursor of the next page. A cursor is the key of the page's last
@@ -99,20 +98,15 @@ export async function renderPage(
 ): Promise<Answer<Buffer>> {
   const wanted = wantedOf(query, list.key)
   const products = list.scope && (await partsOf(handle, list.scope))
-  const {
-    [bytesColumn]: json,
-    count,
-    last,
-  } = await (products
+  const { bytes, count, last } = await (products
     ? inParts(handle, list, wanted, products)
     : inOne(handle, list.rows(wanted, list.scope?.within ?? empty), list, wanted))
   return {
-    json,
+    json: bytes,
     recordCount: count,
     beside: {
       ...(query.IncludeTotal && { totalCount: await totalOf(handle, list, products) }),
-      ...(count === wanted.size &&
-        last !== null && { nextCursor: cursorOf(wanted, list.key, last) }),
+      ...(count === wanted.size && last && { nextCursor: cursorOf(wanted, list.key, last) }),
     },
   }
 }
@@ -131,13 +125,20 @@ async function inOne(
   placed = (statement: Fragment) => statement,
 ): Promise<Page> {
   const shown = await shownBy(list)(rows)
-  const [found] = await handle.query<Page>(
+  const [found] = await handle.query<{ [recordsColumn]: Records }>(
     placed(sql`
-    select ${arrayOfRows(shown, newestFirst(wanted, list.key))} as ${bytes},
-      count(*)::int as count, ${raw(lastKey(wanted, list.key))} as last
-    from (${shown}) r`),
+    select ${recordOfRow(shown)} as ${raw(recordsColumn)} from (${shown}) r
+    ${raw(newestFirst(wanted, list.key))}`),
   )
-  return found!
+  const { bytes, count, last } = found![recordsColumn]
+  return { bytes, count, last: count === wanted.size ? keyOf(last, list.key) : undefined }
+}
+
+/** The key of a record, from its JSON: a record shows the fields that its list is ordered by. */
+function keyOf(record: string | undefined, key: readonly string[]): Key | undefined {
+  if (record === undefined) return undefined
+  const values = JSON.parse(record) as Record<string, number | string>
+  return key.map((name) => values[name]!)
 }
 
 /**
@@ -174,16 +175,15 @@ async function inParts(
   while (skip > 0n) {
     const size = skip < stride ? Number(skip) : stride
     const passed = await firstOf(handle, list, { ...wanted, size, after }, products, isKey)
-    if (passed.length < size) return { [bytesColumn]: Buffer.from('[]'), count: 0, last: null }
+    if (passed.length < size) return { bytes: Buffer.from('[]'), count: 0, last: undefined }
     after = passed.at(-1)!.key
     skip -= BigInt(size)
   }
-  const found = await firstOf(handle, list, { ...wanted, after }, products, recordOfRow)
-  const last = found.at(-1)
+  const found = await firstOf(handle, list, { ...wanted, after }, products, textOfRow)
   return {
-    [bytesColumn]: Buffer.from(arrayOf(found.map(({ json }) => json))),
+    bytes: Buffer.from(arrayOf(found.map(({ json }) => json))),
     count: found.length,
-    last: last ? JSON.stringify(last.key) : null,
+    last: found.at(-1)?.key,
   }
 }
 
@@ -245,34 +245,16 @@ async function totalOf(
 
 const fieldsOf = (key: readonly string[]) => key.map((name) => `r."${name}"`)
 
-/**
- * The order of the aggregate. Rows arrive in ascending order; a page is small enough to be sorted
- * descending here.
- */
+/** Rows arrive in ascending order; a page is small enough to be sorted descending here. */
 const newestFirst = ({ isDescending }: Wanted, key: readonly string[]) =>
   isDescending
-    ? ` order by ${fieldsOf(key)
+    ? `order by ${fieldsOf(key)
         .map((field) => `${field} desc`)
         .join(', ')}`
     : ''
 
-/**
- * The key of a page's last record, as JSON. It sorts as the record array does: if one aggregate of
- * a select is sorted, PostgreSQL sorts the input of all of them.
- */
-function lastKey(wanted: Wanted, key: readonly string[]): string {
-  const [field, ...others] = fieldsOf(key)
-  if (others.length === 0)
-    return `json_build_array(${wanted.isDescending ? 'min' : 'max'}(${field}))`
-  // One aggregate per field: building a JSON array for every row costs a tenth of a page.
-  const lasts = fieldsOf(key).map(
-    (one) => `(array_agg(${one}${newestFirst(wanted, key)}))[count(*)]`,
-  )
-  return `json_build_array(${lasts.join(', ')})`
-}
-
-function cursorOf({ isDescending }: Wanted, key: readonly string[], last: string): string {
-  const cursor = { key, after: JSON.parse(last), order: isDescending ? 'desc' : 'asc' }
+function cursorOf({ isDescending }: Wanted, key: readonly string[], after: Key): string {
+  const cursor = { key, after, order: isDescending ? 'desc' : 'asc' }
   return Buffer.from(JSON.stringify(cursor)).toString('base64url')
 }
 

@@ -30,8 +30,11 @@ export const columnOf = (field: string) =>
 
 /** A field of a record: its API name, where it comes from, and how that gets into JSON. */
 export type Field = { name: string; source: string; notation: Notation }
-/** As it stands; in quotes; or as a text that may have anything in it. */
-type Notation = 'plainly' | 'quoted' | 'escaped'
+/**
+ * As it stands; as a number, or one that is read and not worked out; in quotes; or as a text that
+ * may have anything in it. A piece has the JSON of several fields, with their names.
+ */
+type Notation = 'plainly' | 'number' | 'read number' | 'quoted' | 'escaped' | 'piece'
 
 /** Where the text of a field's JSON comes from: made there, once for the many rows that have it. */
 type Ready = { json: string }
@@ -53,6 +56,27 @@ export const shownFields = (
       if (typeof column !== 'string') return { name, source: column.json, notation: 'plainly' }
       return { name, source: shownAs(field, column), notation: notationOf(field) }
     })
+
+/** The fields of a record from one on to another: those of a piece. */
+export function stretch(fields: readonly Field[], first: string, last: string): readonly Field[] {
+  const place = (wanted: string) => fields.findIndex(({ name }) => name === wanted)
+  return fields.slice(place(first), place(last) + 1)
+}
+
+/** Their JSON as one text, made where they are read: once for the many rows that have them. */
+export const pieceOf = (fields: readonly Field[]): Fragment => raw(`concat(${partsOf(fields)})`)
+
+/** A record of which some fields are found ready in columns that are named for the pieces. */
+export const inPieces = (
+  fields: readonly Field[],
+  alias: string,
+  pieces: Record<string, readonly Field[]>,
+): readonly Field[] =>
+  fields.flatMap((field): Field[] => {
+    const [name, own] = Object.entries(pieces).find(([, some]) => some.includes(field)) ?? []
+    if (!name) return [field]
+    return field === own?.[0] ? [{ name, source: `${alias}.${name}`, notation: 'piece' }] : []
+  })
 
 /** A text's JSON, made where it is read. */
 export const jsonText = (source: string) => `to_json(${source})::text`
@@ -85,19 +109,27 @@ function shownAs(field: TSchema, column: string): string {
 function notationOf(field: TSchema): Notation {
   const { type, format, decimal } = ownNode(field)
   if (format === 'date-time') return 'quoted'
-  return decimal || type === 'integer' || type === 'boolean' ? 'plainly' : 'escaped'
+  if (decimal || type === 'integer') return 'number'
+  return type === 'boolean' ? 'plainly' : 'escaped'
 }
 
 /**
  * A record as the text of its JSON, the same that to_json of a row of these fields writes: that
  * finds out anew for every value of every row how its type is written, which takes half its time.
  */
-export const recordOf = (fields: readonly Field[]): Fragment => {
-  const parts = fields.map(
-    (field, i) => `'${i === 0 ? '{' : ','}"${field.name}":', ${jsonOf(field)}`,
-  )
-  return raw(`concat(${parts.join(', ')}, '}')`)
-}
+export const recordOf = (fields: readonly Field[]): Fragment =>
+  raw(`concat(${partsOf(fields, '{')}, '}')`)
+
+/** What is written of fields, one behind another, with something before them. */
+const partsOf = (fields: readonly Field[], first = '') =>
+  fields
+    .map((field, i) => {
+      const before = i === 0 ? first : ','
+      return field.notation === 'piece'
+        ? `'${before}', ${field.source}`
+        : `'${before}"${field.name}":', ${jsonOf(field)}`
+    })
+    .join(', ')
 
 /** A record as the JSON of its values alone, one behind another in the order of the fields. */
 export const valuesOf = (fields: readonly Field[]): Fragment =>
@@ -114,21 +146,26 @@ export function recordOfValues(names: readonly string[], values: string): string
 
 /** As recordOf, of a row r of a select, in which the fields have their API names; or of any row. */
 export const recordOfRow = ({ fields }: Selected): Fragment =>
-  fields
-    ? recordOf(fields.map((field) => ({ ...field, source: `r."${field.name}"` })))
-    : raw('to_json(r)::text')
+  fields ? recordOf(fields.map(readFrom)) : raw('to_json(r)')
+
+/** The same as a text, whatever the row is of. */
+export const textOfRow = (select: Selected): Fragment => sql`(${recordOfRow(select)})::text`
+
+const readFrom = ({ name, notation }: Field): Field => ({
+  name,
+  source: `r."${name}"`,
+  notation: notation === 'number' ? 'read number' : notation,
+})
 
 /** Records as the text of an array, as json_agg writes it; in an order, where one is given. */
 export const arrayOfRecords = (record: Fragment, order = ''): Fragment =>
   sql`coalesce('[' || string_agg(${record}, E', \\n '${raw(order)}) || ']', '[]')`
 
-/** The same of all rows r of a select. */
-export const arrayOfRows = (select: Selected, order = ''): Fragment =>
-  select.fields
-    ? arrayOfRecords(recordOfRow(select), order)
-    : sql`coalesce(json_agg(r${raw(order)}), '[]')::text`
-
-const jsonOf = (field: Field) => `coalesce(${textOf(field)}, 'null')`
+/** Where a number may be named twice, none is made a text of before it is written. */
+const jsonOf = (field: Field) =>
+  field.notation === 'read number'
+    ? `${field.source}, case when ${field.source} is null then 'null' end`
+    : `coalesce(${textOf(field)}, 'null')`
 
 function textOf({ source, notation }: Field): string {
   if (notation === 'quoted') return `'"' || ${source} || '"'`

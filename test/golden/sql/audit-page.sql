@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."auditID")) as last
-  from (
+  select to_json(r) as json_records from (
     select a.audit_id + a.place - 1 as "auditID",
   to_char(a.occurred_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "occurredDate",
   a.user_id as "userID",

@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array((array_agg(r."productID"))[count(*)], (array_agg(r."corporateActionID"))[count(*)], (array_agg(r."accountID"))[count(*)]) as last
-  from (
+  select to_json(r) as json_records from (
 select t.corporate_action_id as "corporateActionID",
   d.external_corporate_action_id as "externalCorporateActionId",
   t.product_id as "productID",

@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
-  from (
+  select to_json(r) as json_records from (
 with page as materialized (select b.* from biz_entity b where true and true and b.updated_date_full >= date_trunc('second', $1::timestamptz)
   and ($2::bigint = 0 or $3::bigint < (select max(b.biz_entity_id) from biz_entity b))
   order by b.biz_entity_id limit $4 offset $5::bigint),

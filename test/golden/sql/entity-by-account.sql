@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."bizEntityID")) as last
-  from (
+  select to_json(r) as json_records from (
 with page as materialized (
   with
   others as materialized (

@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."investmentID")) as last
-  from (
+  select to_json(r) as json_records from (
 select i.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",
   i.security_code as "securityCode",

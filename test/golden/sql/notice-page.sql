@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."bizEventID")) as last
-  from (
+  select to_json(r) as json_records from (
 select t.biz_event_id as "bizEventID",
   t.parent_biz_transaction_id as "parentBizTransactionID",
   t.parent_biz_event_id as "parentBizEventID",

@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."personID")) as last
-  from (
+  select to_json(r) as json_records from (
 select p.person_id as "personID",
   p.external_person_id as "externalPersonId",
   p.title_id as "titleID",

@@ -1,6 +1,4 @@
-  select coalesce(json_agg(r), '[]')::text as json_bytes,
-    count(*)::int as count, json_build_array(max(r."investmentPriceID")) as last
-  from (
+  select to_json(r) as json_records from (
 select v.investment_price_id as "investmentPriceID",
   v.investment_id as "investmentID",
   i.external_investment_id as "externalInvestmentId",

@@ -1,6 +1,4 @@
-select coalesce(json_agg(r), '[]')::text as json_bytes,
-  count(*)::int as count, json_build_array(max(r."productID")) as last
-from (select p.product_id as "productID",
+select to_json(r) as json_records from (select p.product_id as "productID",
   p.external_product_id as "externalProductId",
   p.name as "name",
   p.currency_id as "currencyID",
@@ -16,5 +14,5 @@ from (select p.product_id as "productID",
   p.issuer as "issuer",
   to_char(p.created_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "createdDate",
   to_char(p.updated_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "updatedDate" from product p where
-    p.product_id = $1 and true
-    order by p.product_id limit 100) r;
+p.product_id = $1 and true
+order by p.product_id limit 100) r;

@@ -1,0 +1,146 @@
+import sql, { raw } from 'sql-template-tag'
+import { today } from '../../catalogue/product/today.ts'
+import type { Actor } from '../../platform/actor.ts'
+import { type Made, made } from '../../platform/sql/form.ts'
+import type { Fragment, Sql } from '../../platform/sql/handle.ts'
+import { many } from '../../platform/sql/render.ts'
+import { mostTogether } from '../../platform/sql/together.ts'
+import { balanceInOne } from '../account/balance.ts'
+import { visibleEntity } from '../investor/scope.ts'
+import { paymentDetailsOf } from '../payment-detail/sql.ts'
+import { selectPerson } from '../person/sql.ts'
+import {
+  accountColumns,
+  addressesOf,
+  communicationsOf,
+  entityColumns,
+  namesOfOrganisation,
+  organisationOfParty,
+  partyColumns,
+} from './shown.ts'
+
+/**
+ * Most entities are plain: no parents, accounts that are worth something in one currency, their
+ * own, with nothing dated later, and mostly persons for parties. They are read by a statement that
+ * knows of nothing else, and says so of whoever is not plain. To set a statement up takes longer
+ * than to read one entity, and longest where wide rows go from step to step: so what belongs to an
+ * entity is JSON where it is read, and put together here.
+ */
+
+/** The parts of a record as JSON; null where the entity is not plain. */
+type Row = {
+  id: number
+  own: string
+  accounts: string | null
+  addresses: string
+  communications: string
+  paymentDetails: string
+  parties: string | null
+  hasParents: boolean
+}
+
+/** What parties may be: to set up what organisations need takes as long again. */
+export type Parties = 'persons' | 'organisations'
+
+/** Of some ids the entities that the caller sees: of plain ones with such parties their JSON. */
+export async function readPlain(
+  handle: Sql,
+  actor: Actor,
+  ids: readonly number[],
+  parties: Parties,
+): Promise<Map<number, string | undefined>> {
+  const given = new Map([[these, JSON.stringify(ids)]])
+  const rows = await handle.query<Row>(statementFor(actor, parties).with(given))
+  return new Map(rows.map((row) => [row.id, isPlain(row) ? recordOf(row) : undefined]))
+}
+
+const isPlain = ({ accounts, parties, hasParents }: Row) =>
+  accounts !== null && parties !== null && hasParents === false
+
+/** As to_json writes a row of these columns, behind those of the entity itself. */
+const recordOf = ({ own, accounts, addresses, communications, ...row }: Row) =>
+  `${own.slice(0, -1)},"accounts":${accounts},"addresses":${addresses},` +
+  `"communications":${communications},"paymentDetails":${row.paymentDetails},` +
+  `"bizEntityParties":${row.parties},"bizEntityParents":[]}`
+
+/** Stands for the ids of a run. */
+const these = Symbol('ids')
+
+/**
+ * Made once for whoever asks: it is long, and to put it together, and to find the name it is
+ * prepared under, takes a quarter of what Node does for an entity.
+ */
+const statements: Record<Parties, WeakMap<Actor, Made>> = {
+  persons: new WeakMap(),
+  organisations: new WeakMap(),
+}
+
+function statementFor(actor: Actor, parties: Parties): Made {
+  const known = statements[parties].get(actor)
+  if (known) return known
+  const statement = made(plainEntities(actor, parties))
+  statements[parties].set(actor, statement)
+  return statement
+}
+
+/**
+ * The ids go as JSON, of which the planner knows nothing: of an array it would look at the length,
+ * and plan anew each time, which takes longer than to read.
+ */
+export const givenIDs = (ids: string | symbol) => sql`
+      select value::int as id from json_array_elements_text(${ids})
+      limit ${raw(String(mostTogether))}`
+
+const plainEntities = (actor: Actor, parties: Parties) => sql`
+  select b.biz_entity_id as id, b.own, (${itsAccounts}) as accounts,
+    ${addressesOf} as addresses, ${communicationsOf} as communications,
+    ${paymentDetailsOf(actor)} as "paymentDetails", ${itsParties[parties]} as parties,
+    exists (select 1 from biz_entity_parent l where l.biz_entity_id = b.biz_entity_id)
+      as "hasParents"
+  from (${givenIDs(these)}) g
+  cross join lateral (
+    select o."bizEntityID" as biz_entity_id, o."externalBizEntityId" as external_biz_entity_id,
+      to_json(o) as own
+    from (
+      select ${entityColumns} from biz_entity b
+      where b.biz_entity_id = g.id and ${visibleEntity(actor, 'b')} limit 1) o) b`
+
+/** A list of records that are JSON, or null where one of them is none of a plain entity. */
+const listOfPlain = (isPlain: Fragment, record: Fragment) => sql`
+  case when coalesce(bool_and(${isPlain}), true) then coalesce(json_agg(${record}), '[]') end`
+
+const itsAccounts = sql`
+  select ${listOfPlain(raw('r.is_plain'), raw('r.record'))}
+  from (
+    select to_json(x) as record, bal.is_plain and not pr.has_later as is_plain
+    from account a
+    cross join lateral (
+      select pr.external_product_id, pr.today, coalesce((
+        select l.last_date > pr.today from ledger_account l
+        where l.product_id = a.product_id and l.account_id = a.account_id), false) as has_later
+      from (
+        select external_product_id, ${today('product')} as today
+        from product where product_id = a.product_id limit 1) pr) pr
+    cross join lateral (${balanceInOne('a', sql`pr.today`)}) bal
+    cross join lateral (select ${accountColumns}) x
+    where a.biz_entity_id = b.biz_entity_id
+    order by a.account_id) r`
+
+const selectParties = (organisation: Fragment, itsNames: Fragment) => sql`
+    select ${partyColumns}, yp.person, ${organisation} as organisation
+    from biz_entity_party y
+    left join lateral (
+      select r."personID" as person_id, r."externalPersonId" as external_person_id,
+        to_json(r) as person
+      from (${selectPerson(sql`p.person_id = y.person_id`)}) r) yp on true
+    ${itsNames}
+    where y.biz_entity_id = b.biz_entity_id
+    order by y.ordinal, y.biz_entity_party_id`
+
+const noNames = raw('cross join (select null::text as external_organisation_id) yo')
+const itsParties: Record<Parties, Fragment> = {
+  persons: sql`
+  (select ${listOfPlain(raw('r."organisationID" is null'), raw('r'))}
+  from (${selectParties(raw('null::json'), noNames)}) r)`,
+  organisations: many(selectParties(organisationOfParty, namesOfOrganisation)),
+}
