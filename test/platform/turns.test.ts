@@ -88,4 +88,25 @@ describe('Turns', () => {
     await endOne()
     assert.deepEqual(started, ['a'])
   })
+
+  for (const [how, waiting, patience] of [
+    ['met a full queue', 3, 2000],
+    ['waited too long', 0, 500],
+  ] as const)
+    it(`are not saved up by one who ${how} and returns`, async () => {
+      const { started, work, endOne, settle } = pieces()
+      const inTurn = turns({ most: 1, longestQueue: 3, longestShare: 3, patience, full })
+      const send = (name: string) => leave(inTurn(work(name), of(name)))
+      for (let i = 0; i <= waiting; i++) send('steady')
+      await assert.rejects(inTurn(work('returning'), of('returning')), isBusy)
+      // The steady one uses much, and whoever comes next starts from there.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (waiting === 0) send('steady')
+      for (let i = 0; i < Math.max(waiting, 1); i++) await endOne()
+      for (const name of ['new', 'returning', 'returning']) send(name)
+      await settle()
+      for (let i = 0; i < 3; i++) await endOne()
+      const others = started.filter((name) => name !== 'steady')
+      assert.deepEqual(others, ['new', 'returning', 'returning'])
+    })
 })
