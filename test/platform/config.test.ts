@@ -280,6 +280,25 @@ describe('A rate limit', () => {
       assert.equal((await from(service, '203.0.113.8')).status, 200)
     }))
 
+  it('counts strangers of one IPv6 network as one, and IPv4 ones by their own address', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5', REGISTRY_BEHIND_PROXY: 'true' }, async (service) => {
+      const sixes = ['2001:db8::1:2:3:4', '2001:db8::9:2:3:4', '2001:DB8::1', '2001:0db8:0:0:5::']
+      for (const address of [...sixes, '2001:db8:0::6'])
+        assert.equal((await from(service, address)).status, 200)
+      refused(await from(service, '2001:db8::7:0:0:8'), 429, 'rate_limit')
+      assert.equal((await from(service, '2001:db8:0:1::1')).status, 200)
+      const four = [
+        '198.51.100.1',
+        '::ffff:198.51.100.1',
+        '::ffff:c633:6401',
+        '::FFFF:198.51.100.1',
+      ]
+      for (const address of [...four, '198.51.100.1'])
+        assert.equal((await from(service, address)).status, 200)
+      refused(await from(service, '198.51.100.1'), 429, 'rate_limit')
+      assert.equal((await from(service, '::ffff:198.51.100.2')).status, 200)
+    }))
+
   it('is off where none is asked for', () =>
     withService({}, async ({ anyone }) => {
       const calls = Array.from({ length: 200 }, () => anyone.get('/Common/HealthCheck'))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { callerOf } from '../../src/platform/http/caller.ts'
 import { turns } from '../../src/platform/http/turns.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 
@@ -109,4 +110,14 @@ describe('Turns', () => {
       const others = started.filter((name) => name !== 'steady')
       assert.deepEqual(others, ['new', 'returning', 'returning'])
     })
+
+  it('are shared out to an IPv6 network as to one, and to each IPv4 address by itself', () => {
+    const names = (addresses: string[]) =>
+      new Set(addresses.map((ip) => callerOf({ actor: null, ip }))).size
+    assert.equal(names(['2001:db8::1:2:3:4', '2001:db8::9:2:3:4', '2001:0DB8:0:0::1']), 1)
+    assert.equal(names(['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1', '::1']), 4)
+    assert.equal(names(['fe80::1%eth0', 'fe80::2%eth0']), 1)
+    assert.equal(names(['198.51.100.1', '::ffff:198.51.100.1', '::ffff:c633:6401']), 1)
+    assert.equal(names(['198.51.100.1', '::ffff:198.51.100.2']), 2)
+  })
 })
