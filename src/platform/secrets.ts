@@ -7,7 +7,7 @@ import {
 } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Config } from '../config.ts'
+import { type Config, isKey } from '../config.ts'
 import { giveToOwnerOf, makeFolder, syncFolder, writeSynced } from './folder.ts'
 import { conflict } from './refusal.ts'
 
@@ -63,8 +63,7 @@ function keptKeys(dataDir: string): string[] {
 
 /** Decodes a key from a file; keys from the environment were checked by config.ts. */
 function keyOf(text: string, path: string): Buffer {
-  const key = fromBase64(text)
-  if (key.length === 32) return key
+  if (isKey(text)) return fromBase64(text)
   throw new Error(`${path} must hold keys of 32 bytes in base64: bring it back from a backup.`)
 }
 
