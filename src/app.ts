@@ -50,6 +50,7 @@ import { completeSealed } from './parties/sealed/rotate.ts'
 import { type Vault, vaultOf } from './parties/sealed/vault.ts'
 import { taxStandingEndpoints } from './parties/tax-standing/routes.ts'
 import { importFiles, openFiles } from './platform/files/open.ts'
+import { callerOf } from './platform/http/caller.ts'
 import { type Endpoint, methodOf, pathOf, type WriteEndpoint } from './platform/http/endpoint.ts'
 import { conditionReader, taggingsOf } from './platform/http/etag.ts'
 import { serveMetrics } from './platform/http/metrics.ts'
@@ -204,13 +205,16 @@ const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: nu
     .catch(({ message }: Error) => logger.warn({ message }, 'the use of a key was not noted'))
 }
 
-/** Limits requests per user and node; they are counted before the body is read. */
+/**
+ * Limits requests per node and user, or address of a caller who is not signed in; they are counted
+ * before the body is read.
+ */
 const limitRates = (app: FastifyInstance, perMinute: number) =>
   app.register(rateLimit, {
     max: perMinute,
     timeWindow: 60_000,
     hook: 'preParsing',
-    keyGenerator: ({ actor, ip }) => (actor ? `user ${actor.userID}` : ip),
+    keyGenerator: callerOf,
     errorResponseBuilder: (_request, { ttl }) =>
       tryLater(429, 'rate_limit', 'Too many requests; slow down.', Math.ceil(ttl / 1000)),
   })

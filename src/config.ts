@@ -86,6 +86,7 @@ export function readConfig(env: Environment = process.env): Config {
     secret,
     databaseUrl,
     databaseUrls,
+    encryptionKey,
     encryptionKeys,
     problems,
     read,
@@ -101,7 +102,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: resolve(text('REGISTRY_DATA_DIR') ?? 'data'),
     ...firstUser(readers),
     jwtSecret: secret('REGISTRY_JWT_SECRET', 32),
-    encryptionKey: encryptionKeys('REGISTRY_ENCRYPTION_KEY')[0],
+    encryptionKey: encryptionKey('REGISTRY_ENCRYPTION_KEY'),
     previousEncryptionKeys: encryptionKeys('REGISTRY_PREVIOUS_ENCRYPTION_KEYS'),
     timeZone: timeZone(readers),
     maxPageSize: integer('REGISTRY_MAX_PAGE_SIZE', 1000, 1, 100_000),
@@ -195,11 +196,21 @@ function readersOf(env: Environment) {
       problem(name, 'is no URL: a password has its special letters encoded in it, like %23 for #')
     return given
   }
-  const databaseUrl = (name: string) => databaseUrls(name)[0]
+  const databaseUrl = (name: string) => {
+    if (!/\s/.test(text(name) ?? '')) return databaseUrls(name)[0]
+    problem(name, 'must be one URL, with %20 for a blank in it')
+    return undefined
+  }
+  const encryptionKey = (name: string) => {
+    const given = text(name)
+    if (given !== undefined && !isKey(given))
+      problem(name, 'must be one key of 32 bytes in base64 (openssl rand -base64 32)')
+    return given
+  }
   const encryptionKeys = (name: string) => {
     const given = (text(name) ?? '').split(',').filter(Boolean)
-    if (given.some((key) => Buffer.from(key, 'base64').length !== 32))
-      problem(name, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+    if (!given.every(isKey))
+      problem(name, 'must be keys of 32 bytes in base64, separated by commas')
     return given
   }
   return {
@@ -211,6 +222,7 @@ function readersOf(env: Environment) {
     file,
     databaseUrl,
     databaseUrls,
+    encryptionKey,
     encryptionKeys,
     problem,
     problems,
@@ -320,6 +332,13 @@ function lettersBetween(one: string, other: string): number {
  * (?host=/run/postgresql).
  */
 const isUrl = (url: string) => URL.canParse(url) || URL.canParse(url.replace('@/', '@host/'))
+
+/**
+ * Whether a text is one key of 32 bytes. The letters are counted, since Node decodes two keys in
+ * one text as the first of them.
+ */
+export const isKey = (text: string) =>
+  Buffer.from(text, 'base64').length === 32 && text.match(/[\w+/-]/g)?.length === 43
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Config } from '../config.ts'
+import { type Config, isKey } from '../config.ts'
 import { giveToOwnerOf, makeFolder, syncFolder, writeSynced } from './folder.ts'
 import { conflict } from './refusal.ts'
 
@@ -47,14 +47,15 @@ const previousName = 'previous-encryption-keys'
  * may still need.
  */
 export function readEncryptionKeys(config: Config): { current: Buffer; previous: Buffer[] } {
-  const { encryptionKey, previousEncryptionKeys, dataDir } = config
+  const { encryptionKey, dataDir } = config
   const current = encryptionKey ?? keyFile(dataDir, keyName, newEncryptionKey)
-  const previous = [...previousEncryptionKeys, ...keptKeys(dataDir)]
-  return {
-    current: keyOf(current, pathOf(dataDir, keyName)),
-    previous: previous.map((key) => keyOf(key, pathOf(dataDir, previousName))),
-  }
+  return { current: keyOf(current, pathOf(dataDir, keyName)), previous: previousKeys(config) }
 }
+
+const previousKeys = ({ previousEncryptionKeys, dataDir }: Config): Buffer[] =>
+  [...previousEncryptionKeys, ...keptKeys(dataDir)].map((key) =>
+    keyOf(key, pathOf(dataDir, previousName)),
+  )
 
 function keptKeys(dataDir: string): string[] {
   const path = pathOf(dataDir, previousName)
@@ -63,18 +64,24 @@ function keptKeys(dataDir: string): string[] {
 
 /** Decodes a key from a file; keys from the environment were checked by config.ts. */
 function keyOf(text: string, path: string): Buffer {
-  const key = fromBase64(text)
-  if (key.length === 32) return key
+  if (isKey(text)) return fromBase64(text)
   throw new Error(`${path} must hold keys of 32 bytes in base64: bring it back from a backup.`)
 }
 
 /** The existing encryption keys; unlike readEncryptionKeys, this never makes a key file. */
 export function presentEncryptionKeys(config: Config): Buffer[] {
-  const isThere = config.encryptionKey || existsSync(join(config.dataDir, 'keys', keyName))
-  if (!isThere) return config.previousEncryptionKeys.map(fromBase64)
+  const isThere = config.encryptionKey || existsSync(pathOf(config.dataDir, keyName))
+  if (!isThere) return previousKeys(config)
   const { current, previous } = readEncryptionKeys(config)
   return [current, ...previous]
 }
+
+/** The settings and files that hold the encryption keys. */
+export const placesOfKeys = (config: Config): string[] => [
+  config.encryptionKey ? 'REGISTRY_ENCRYPTION_KEY' : pathOf(config.dataDir, keyName),
+  ...(config.previousEncryptionKeys.length > 0 ? ['REGISTRY_PREVIOUS_ENCRYPTION_KEYS'] : []),
+  ...[pathOf(config.dataDir, previousName)].filter((path) => existsSync(path)),
+]
 
 /**
  * Writes a new key into the key file; the old key is kept beside it for the values it has sealed.

@@ -109,7 +109,7 @@ describe('Failed sign-ins', () => {
           { username: 'admin', password: given },
           { 'X-Forwarded-For': address },
         )
-      const strangers = ['203.0.113.5', '203.0.113.77', '::ffff:203.0.113.9', '203.0.113.1']
+      const strangers = ['203.0.113.5', '203.0.113.77', '::ffff:203.0.113.9', '::ffff:cb00:7101']
       for (let i = 0; i < 10; i++) refused(await from(strangers[i % 4]!, 'a wrong password'), 401)
       refused(await from('203.0.113.200', password), 429, 'too_many_failures')
       assert.equal((await from('203.0.114.5', password)).status, 200)

@@ -109,6 +109,19 @@ describe('A second factor', () => {
     refused(await login(username, codeNow(secret)), 429, 'too_many_failures')
   })
 
+  it('that is confirmed by a right code forgives the wrong ones before it', async () => {
+    const username = `careful-${++names}`
+    await service.admin.post('/User', { username, password, role: 'ReadOnly' })
+    const client = await service.anyone.signIn(username, password)
+    const { secret } = (await client.post('/User/SecondFactor')).data
+    const confirm = (code: string) => client.post('/User/SecondFactor/Confirm', { code })
+    for (let i = 0; i < 9; i++) refused(await confirm(codeNow(secret, 9)), 401, 'code_wrong')
+    assert.equal((await confirm(codeNow(secret))).status, 200)
+    for (let i = 0; i < 9; i++)
+      refused(await login(username, codeNow(secret, 9)), 401, 'code_wrong')
+    assert.equal((await login(username, codeNow(secret, 1))).status, 200)
+  })
+
   it('of another waits where a rule is about users; one’s own goes at once', async () => {
     const [another, own] = [await enrolled(), await enrolled()]
     const maker = await service.userWith({ role: 'Administrator' })

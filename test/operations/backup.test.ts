@@ -188,6 +188,14 @@ describe('A backup', { concurrency: false }, () => {
     assert.deepEqual(readdirSync(dataDir), [], 'nothing was made')
   })
 
+  it('finds its key among the previous ones, and says where all of them are', async () => {
+    const to = temporaryFolder()
+    cpSync(join(home.dataDir, 'keys/encryption-key'), `${to}/keys/previous-encryption-keys`)
+    assert.equal((await runCli(['restore', folder], { REGISTRY_DATA_DIR: to })).code, 0)
+    const { output } = await runCli(['backup', temporaryFolder()], { REGISTRY_DATA_DIR: to })
+    assert.match(output, /keep a copy of .*previous-encryption-keys elsewhere/)
+  })
+
   it('restored on a fresh folder is the register as it was, and goes on from there', async () => {
     const dataDir = temporaryFolder()
     mkdirSync(join(dataDir, 'keys'), { mode: 0o700 })

@@ -91,14 +91,15 @@ describe('A new JWT secret', () => {
 })
 
 describe('A key file', () => {
-  it('that is empty or cut short stops the start, and is named', async () => {
+  it('that is empty, cut short or has two keys for one stops the start, and is named', async () => {
     const connection = await freshDatabase()
-    const key = Buffer.alloc(32, 1).toString('base64')
+    const [key, other] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
     for (const [name, text] of [
       ['jwt-secret', ''],
       ['encryption-key', ''],
-      ['encryption-key', key.slice(0, 20)],
-      ['previous-encryption-keys', `${key}\n${key.slice(0, 20)}`],
+      ['encryption-key', key!.slice(0, 20)],
+      ['encryption-key', `${key}\n${other}`],
+      ['previous-encryption-keys', `${key}\n${key!.slice(0, 20)}`],
       ['audit-signing-key', ''],
     ] as const) {
       const dataDir = temporaryFolder()

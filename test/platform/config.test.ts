@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
@@ -115,6 +115,33 @@ describe('The configuration', () => {
     const words = complaint({ DATABASE_URL: 'postgres://registry:my#secret@h/d' })
     assert.match(words, /DATABASE_URL is no URL: .*%23 for #/)
     assert.doesNotMatch(words, /my|secret/)
+  })
+
+  it('refuses two values where one is wanted, and tells keys apart by commas alone', () => {
+    const newKey = () => randomBytes(32).toString('base64')
+    const [one, two] = [newKey(), newKey()]
+    const url = 'postgres://a:secret@h/d'
+    for (const [name, given, words] of [
+      ['DATABASE_URL', `${url} ${url}2`, /DATABASE_URL must be one URL, .*%20/],
+      ['REGISTRY_MIGRATION_DATABASE_URL', `${url}\n${url}2`, /_DATABASE_URL must be one URL, /],
+      ['REGISTRY_ENCRYPTION_KEY', `${one},${two}`, /_KEY must be one key/],
+      ['REGISTRY_ENCRYPTION_KEY', `${one} ${two}`, /_KEY must be one key/],
+      ['REGISTRY_ENCRYPTION_KEY', ',', /_KEY must be one key/],
+      ['REGISTRY_PREVIOUS_ENCRYPTION_KEYS', `${one} ${two}`, /_KEYS must be keys .*by commas/],
+      ['REGISTRY_PREVIOUS_ENCRYPTION_KEYS', `${one}\n${two}`, /_KEYS must be keys .*by commas/],
+    ] as const) {
+      const told = complaint({ [name]: given })
+      assert.match(told, words)
+      for (const part of [one, two, 'secret']) assert.ok(!told.includes(part))
+    }
+    const right = {
+      REGISTRY_ENCRYPTION_KEY: ` "${one}" `,
+      REGISTRY_PREVIOUS_ENCRYPTION_KEYS: `${one}, ${two.replace('=', '')},`,
+      REGISTRY_READ_DATABASE_URL: `${url} ${url}2`,
+    }
+    assert.equal(complaint(right), '')
+    assert.equal(readConfig(right).previousEncryptionKeys.length, 2)
+    assert.deepEqual(readConfig(right).readDatabaseUrls, [url, `${url}2`])
   })
 
   it('names everything that is wrong at once', () => {
@@ -278,6 +305,25 @@ describe('A rate limit', () => {
         assert.equal((await from(service, `198.51.100.${i}, 203.0.113.7`)).status, 200)
       refused(await from(service, '203.0.113.7'), 429, 'rate_limit')
       assert.equal((await from(service, '203.0.113.8')).status, 200)
+    }))
+
+  it('counts strangers of one IPv6 network as one, and IPv4 ones by their own address', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5', REGISTRY_BEHIND_PROXY: 'true' }, async (service) => {
+      const sixes = ['2001:db8::1:2:3:4', '2001:db8::9:2:3:4', '2001:DB8::1', '2001:0db8:0:0:5::']
+      for (const address of [...sixes, '2001:db8:0::6'])
+        assert.equal((await from(service, address)).status, 200)
+      refused(await from(service, '2001:db8::7:0:0:8'), 429, 'rate_limit')
+      assert.equal((await from(service, '2001:db8:0:1::1')).status, 200)
+      const four = [
+        '198.51.100.1',
+        '::ffff:198.51.100.1',
+        '::ffff:c633:6401',
+        '::FFFF:198.51.100.1',
+      ]
+      for (const address of [...four, '198.51.100.1'])
+        assert.equal((await from(service, address)).status, 200)
+      refused(await from(service, '198.51.100.1'), 429, 'rate_limit')
+      assert.equal((await from(service, '::ffff:198.51.100.2')).status, 200)
     }))
 
   it('is off where none is asked for', () =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { callerOf } from '../../src/platform/http/caller.ts'
 import { turns } from '../../src/platform/http/turns.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 
@@ -87,5 +88,36 @@ describe('Turns', () => {
     await assert.rejects(inTurn(work('b'), of('b')), isBusy)
     await endOne()
     assert.deepEqual(started, ['a'])
+  })
+
+  for (const [how, waiting, patience] of [
+    ['met a full queue', 3, 2000],
+    ['waited too long', 0, 500],
+  ] as const)
+    it(`are not saved up by one who ${how} and returns`, async () => {
+      const { started, work, endOne, settle } = pieces()
+      const inTurn = turns({ most: 1, longestQueue: 3, longestShare: 3, patience, full })
+      const send = (name: string) => leave(inTurn(work(name), of(name)))
+      for (let i = 0; i <= waiting; i++) send('steady')
+      await assert.rejects(inTurn(work('returning'), of('returning')), isBusy)
+      // The steady one uses much, and whoever comes next starts from there.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (waiting === 0) send('steady')
+      for (let i = 0; i < Math.max(waiting, 1); i++) await endOne()
+      for (const name of ['new', 'returning', 'returning']) send(name)
+      await settle()
+      for (let i = 0; i < 3; i++) await endOne()
+      const others = started.filter((name) => name !== 'steady')
+      assert.deepEqual(others, ['new', 'returning', 'returning'])
+    })
+
+  it('are shared out to an IPv6 network as to one, and to each IPv4 address by itself', () => {
+    const names = (addresses: string[]) =>
+      new Set(addresses.map((ip) => callerOf({ actor: null, ip }))).size
+    assert.equal(names(['2001:db8::1:2:3:4', '2001:db8::9:2:3:4', '2001:0DB8:0:0::1']), 1)
+    assert.equal(names(['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1', '::1']), 4)
+    assert.equal(names(['fe80::1%eth0', 'fe80::2%eth0']), 1)
+    assert.equal(names(['198.51.100.1', '::ffff:198.51.100.1', '::ffff:c633:6401']), 1)
+    assert.equal(names(['198.51.100.1', '::ffff:198.51.100.2']), 2)
   })
 })

@@ -124,6 +124,28 @@ describe('A file', () => {
     refused(await admin.get(pathOf(documentID)), 404, 'no_file')
   })
 
+  it('that a form has as a text, without a name, is refused and changes nothing', async () => {
+    const { documentID } = await create()
+    const post = await sendForm(admin, '/Document/File', { documentID, file: 'hello' })
+    refused(await admin.get(pathOf(documentID)), 404, 'no_file')
+    const bytes = pdf(10)
+    assert.equal((await upload(documentID, bytes)).status, 200)
+    const put = { method: 'PUT' }
+    const replies = [post]
+    for (const fields of [{ file: 'hello' }, { FILE: 'hello', fileName: 'a.txt' }, { file: '' }])
+      replies.push(
+        await sendForm(admin, '/Document/File', { documentID, ...fields }, undefined, put),
+      )
+    const terms = { type: 'Prices', mode: 'validate', format: 'csv', documentID }
+    for (const fields of [{ file: 'a,b' }, { content: 'aGVsbG8=' }])
+      replies.push(await sendForm(admin, '/Import', { ...terms, ...fields }))
+    for (const reply of replies) {
+      refused(reply, 400, 'invalid_value')
+      assert.match(reply.message ?? '', /field file of the form/)
+    }
+    assert.ok((await getBytes(admin, pathOf(documentID))).bytes.equals(bytes))
+  })
+
   it('that is cut off, or a form that is none, leaves nothing and is no fault', async () => {
     const { documentID } = await create()
     for (const [type, body] of [

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
+import { networkOf } from '../../platform/http/network.ts'
 import { tryLater } from '../../platform/refusal.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
-import { networkOf } from './network.ts'
 
 /**
  * Limits wrong passwords: ten failures for one name (a username, a document) from one network in

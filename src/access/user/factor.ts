@@ -31,6 +31,7 @@ export async function confirmFactor(
   const attempt = await beginAttempt(tx, caller, actor.username)
   const recoveryCodes = await confirm(tx, factors, actor.userID, code)
   if (!recoveryCodes) return failAttempt(tx, attempt, codeWrong)
+  await forgetFailures(tx, attempt.tried)
   await completeSession(tx, actor.sessionID)
   return written(actor.userID, 'added', { recoveryCodes })
 }

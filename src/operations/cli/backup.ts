@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Config, readConfig } from '../../config.ts'
 import { openStore } from '../../platform/files/open.ts'
+import { placesOfKeys } from '../../platform/secrets.ts'
 import type { Database } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import { unitOfWork } from '../../platform/sql/unit-of-work.ts'
@@ -51,12 +52,11 @@ export const summary = (manifest: Manifest): string[] => {
   ]
 }
 
-function aboutKeys({ encryptionKey, dataDir }: Config, { keyIDs }: Manifest): string[] {
+function aboutKeys(config: Config, { keyIDs }: Manifest): string[] {
   if (keyIDs.length === 0) return []
-  const place = encryptionKey ? 'REGISTRY_ENCRYPTION_KEY' : `${dataDir}/keys/encryption-key`
   return [
     `Tax numbers are sealed with the key ${keyIDs.join(', ')}, which is not in the backup: keep ` +
-      `a copy of ${place} elsewhere.`,
+      `a copy of ${placesOfKeys(config).join(' and ')} elsewhere.`,
   ]
 }
 

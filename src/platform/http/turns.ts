@@ -23,6 +23,7 @@ type Waiting = { size: number; start: () => void }
 type Caller = { used: number; running: number; queue: Waiting[] }
 
 type State = Required<Limits> & {
+  /** The callers with work under way or waiting, and nobody else. */
   callers: Map<string, Caller>
   running: number
   waiting: number
@@ -61,8 +62,9 @@ export function turns(limits: Limits): InTurn {
     const caller = callerOf(state, name)
     if (state.waiting >= state.longestQueue || caller.queue.length >= state.longestShare)
       throw busy(state)
+    state.callers.set(name, caller)
     if (caller.queue.length === 0 && mayStart(state, caller, size)) begin(state, caller, size)
-    else await wait(state, caller, size)
+    else await wait(state, name, caller, size)
     const expected = state.usual
     const start = performance.now()
     try {
@@ -78,10 +80,13 @@ export function turns(limits: Limits): InTurn {
 
 const busy = ({ full }: State) => tryLater(503, 'busy', full, 2)
 
-function callerOf({ callers, level }: State, name: string): Caller {
-  const known = callers.get(name) ?? { used: level, running: 0, queue: [] }
-  callers.set(name, known)
-  return known
+const callerOf = ({ callers, level }: State, name: string): Caller =>
+  callers.get(name) ?? { used: level, running: 0, queue: [] }
+
+/** Forgets a caller with nothing under way or waiting. */
+function forgetIdle({ callers }: State, name: string) {
+  const caller = callers.get(name)
+  if (caller?.running === 0 && caller.queue.length === 0) callers.delete(name)
 }
 
 const mayStart = ({ running, most, spare }: State, caller: Caller, size: number) =>
@@ -94,7 +99,7 @@ function begin(state: State, caller: Caller, size: number) {
   state.running += size
 }
 
-function wait(state: State, caller: Caller, size: number): Promise<void> {
+function wait(state: State, name: string, caller: Caller, size: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const start = () => {
       clearTimeout(timer)
@@ -105,6 +110,7 @@ function wait(state: State, caller: Caller, size: number): Promise<void> {
     const timer = setTimeout(() => {
       caller.queue.splice(caller.queue.indexOf(entry), 1)
       state.waiting--
+      forgetIdle(state, name)
       reject(busy(state))
     }, state.patience)
     state.waiting++
@@ -113,11 +119,9 @@ function wait(state: State, caller: Caller, size: number): Promise<void> {
 }
 
 function end(state: State, name: string, size: number) {
-  const { callers } = state
-  const caller = callerOf(state, name)
-  caller.running -= size
+  callerOf(state, name).running -= size
   state.running -= size
-  if (caller.running === 0 && caller.queue.length === 0) callers.delete(name)
+  forgetIdle(state, name)
   startNext(state)
 }
 

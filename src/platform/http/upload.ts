@@ -121,12 +121,14 @@ async function receiveForm(
       if (name === undefined) throw malformedForm()
       if (fields.has(name)) throw givenTwice(part.fieldname)
       if (part.type === 'field') {
+        if (name === 'file') throw unnamedFile(part.fieldname)
+        if (name === 'content') throw misplacedFile(part.fieldname)
         if (part.valueTruncated) throw tooLong(part.fieldname)
         fields.set(name, part.value)
         names.push(part.fieldname)
         continue
       }
-      if (name !== 'file') throw unknownFile(part.fieldname)
+      if (name !== 'file') throw misplacedFile(part.fieldname)
       file = await door.arrive(part.file)
       fields.set('file', '')
       if (part.filename && !fields.has('filename')) fields.set('partname', part.filename)
@@ -196,5 +198,11 @@ const encoded = () =>
 const givenTwice = (field: string) => invalid('given_twice', `${field} is given twice.`, field)
 const tooLong = (field: string) =>
   invalid('too_long', `${field} is longer than ${longestField} bytes.`, field)
-const unknownFile = (field: string) =>
+const misplacedFile = (field: string) =>
   invalid('invalid_value', 'The file must stand in the field file of the form.', field)
+const unnamedFile = (field: string) =>
+  invalid(
+    'invalid_value',
+    'The field file of the form has no filename, and so was read as a text: give it one.',
+    field,
+  )
