@@ -8,6 +8,7 @@ import type { AccountKey } from './ledger-row.ts'
 export type History = {
   id: number
   transactions: boolean
+  /** Also those that were taken back: they are kept, as transactions that were rolled back are. */
   entitlements: boolean
   events: boolean
   pendingEvents: boolean
@@ -29,6 +30,8 @@ const historySelect = (accounts: readonly AccountKey[]) => sql`
     exists (select 1 from biz_transaction t
       where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
     exists (select 1 from entitlement t
+      where t.product_id = g.product_id and t.account_id = g.account_id)
+    or exists (select 1 from entitlement_history t
       where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
     exists (select 1 from biz_event t
       where t.product_id = g.product_id and t.account_id = g.account_id) as events,

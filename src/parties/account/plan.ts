@@ -281,7 +281,7 @@ const keyOf = (row: Row): AccountKey => ({
 
 const inWords = {
   transactions: 'has transactions',
-  entitlements: 'has entitlements',
+  entitlements: 'is or was entitled to a distribution',
   events: 'has events',
 }
 

@@ -107,7 +107,10 @@ async function refuseWithHistory(tx: Tx, accounts: readonly AccountKey[]) {
   if (histories.some(({ transactions }) => transactions))
     throw conflict('has_transactions', 'An account of the entity has transactions.')
   if (histories.some(({ entitlements }) => entitlements))
-    throw conflict('has_entitlements', 'An account of the entity has distribution entitlements.')
+    throw conflict(
+      'has_entitlements',
+      'An account of the entity is or was entitled to a distribution.',
+    )
   if (histories.some(({ pendingEvents }) => pendingEvents))
     throw conflict('has_events', 'An account of the entity has pending event notices.')
 }
