@@ -231,7 +231,7 @@ export const constraints: Record<string, Problem & { status: 400 | 409 }> = {
   account_has_transactions: {
     status: 409,
     code: 'has_transactions',
-    message: 'An account of the entity has transactions.',
+    message: 'An account of the entity has transactions, or was listed in a distribution.',
   },
   account_has_events: {
     status: 409,

@@ -81,7 +81,7 @@ const byResource = {
     409: {
       cycle: 'An entity would be above itself.',
       has_transactions: 'An account has transactions.',
-      has_entitlements: 'An account has distribution entitlements.',
+      has_entitlements: 'An account is or was entitled to a distribution.',
       has_events: 'An account has pending notices.',
       corporate_trustee: 'The organisation is a corporate trustee.',
     },

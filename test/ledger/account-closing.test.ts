@@ -5,9 +5,11 @@ import { operator } from '../../src/operations/cli/registry.ts'
 import { unitOfWork, type Write, type Written } from '../../src/platform/sql/unit-of-work.ts'
 import type { Reply } from '../support/client.ts'
 import { waitingForLocks } from '../support/database.ts'
+import { configure, stage } from '../support/distribution.ts'
 import { openAsService } from '../support/explain.ts'
 import { all, assertVerified, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
+import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let first: Service
@@ -28,17 +30,23 @@ const closed = { account: 3, entity: 4 }
 const entityOf = async ({ accounts }: Fund) =>
   all(await second.admin.get(`/BizEntity?BizEntityID=${accounts[0]!.bizEntityID}`))[0]
 
-/** Closes the account by its own status, or by its entity's. */
-async function closing(fund: Fund, by: 'account' | 'entity'): Promise<() => Promise<Reply>> {
+/** Changes the account, or its entity. */
+async function changing(
+  fund: Fund,
+  account: object,
+  more: object = {},
+): Promise<() => Promise<Reply>> {
   const entity = await entityOf(fund)
-  const [account] = entity.accounts
-  const change =
-    by === 'entity'
-      ? { bizEntityStatusID: closed.entity }
-      : { accounts: [{ ...account, accountStatusID: closed.account }] }
+  const accounts = [{ ...entity.accounts[0], ...account }]
   const bizEntityParties = [{ person: { firstName: 'Ann', lastName: 'Example' } }]
-  return () => second.admin.put('/BizEntity', { ...entity, bizEntityParties, ...change })
+  return () => second.admin.put('/BizEntity', { ...entity, bizEntityParties, accounts, ...more })
 }
+
+/** Closes the account by its own status, or by its entity's. */
+const closing = (fund: Fund, by: 'account' | 'entity') =>
+  by === 'entity'
+    ? changing(fund, {}, { bizEntityStatusID: closed.entity })
+    : changing(fund, { accountStatusID: closed.account })
 
 /** How many sessions wait for a lock, on any server. */
 const waiting = () => waitingForLocks(first.connection)
@@ -118,5 +126,23 @@ describe('An account that is closed while something is posted to it', () => {
       assert.equal(await units(fund), 5 * posted)
       assert.equal(last.status, posted > 0 ? 409 : 200, last.text)
     }
+  })
+})
+
+describe('The currency of an account', () => {
+  it('does not change beside its first posting, also where it was entitled before', async () => {
+    const fund = await newFund(first)
+    const distribution = await configure(first, fund, { distributionAmountPerUnit: 1 })
+    const preCalculatedAccounts = [{ accountID: fund.accountID, amount: 5 }]
+    await stage(first.admin, 'Declare', distribution, { preCalculatedAccounts })
+    const change = await changing(fund, { currencyID: 3 })
+    const commit = await postingSlowly(fund)
+    let ended = false
+    const attempt = change().finally(() => {
+      ended = true
+    })
+    await until('the change waits or ends', async () => ended || (await waiting()) === 1)
+    commit()
+    refused(await attempt, 409, 'has_transactions')
   })
 })

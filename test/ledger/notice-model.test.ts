@@ -89,12 +89,14 @@ async function announce() {
           { amount: figure() },
           { quantity: figure(), amount: figure() },
         ])
-  const { bizEventID } = only(await notice(kind, { ...own, ...figures }))
+  const reply = await notice(kind, { ...own, ...figures })
   const { amount, quantity, entryFeeAmount } = figures as Record<string, string | undefined>
   const [money, units, fee] = [amount, quantity, entryFeeAmount].map((one) =>
     one === undefined ? undefined : dec(one),
   )
-  keep({ id: bizEventID, asked: { units, money, fee } })
+  if (money !== undefined && fee !== undefined && fee > money)
+    return assert.equal(reply.errors[0]?.field, 'entryFeeAmount')
+  keep({ id: only(reply).bizEventID, asked: { units, money, fee } })
 }
 
 /** Settles all, some, or more than what is left of a notice, as a partial posting or not. */

@@ -53,6 +53,14 @@ describe('A notice', () => {
     only(await settle({ transactionDate: '2026-01-10' }))
   })
 
+  it('of a deposit is refused with a fee above its amount, as the deposit would be', async () => {
+    const { own } = await fresh()
+    const reply = await notice('Deposit', { ...own, amount: 10, entryFeeAmount: 10.01 })
+    refused(reply, 400, 'invalid_value')
+    assert.equal(reply.errors[0]!.field, 'entryFeeAmount')
+    only(await notice('Deposit', { ...own, amount: 10, entryFeeAmount: 10 }))
+  })
+
   it('of a product that is not there is not found, by the name of the product', async () => {
     const reply = await post('Redemption', {
       externalProductId: 'nope',

@@ -14,6 +14,7 @@ import { type Actor, inScope } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, invalid } from '../../platform/refusal.ts'
+import { compareDecimals } from '../../platform/shape/decimal.ts'
 import { masked } from '../../platform/shape/mask.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, type Reference } from '../../platform/sql/identify.ts'
@@ -123,11 +124,18 @@ const written = async (tx: Tx, { productID }: Place, ids: number[], changes: unk
   changes,
 })
 
+/** The deposit itself would be refused too, so nothing could settle the notice as it stands. */
+function refuseLargeFee({ amount, entryFeeAmount = '0' }: NoticeOfDeposit) {
+  if (compareDecimals(entryFeeAmount, amount) > 0)
+    throw invalid('invalid_value', 'The entry fee is more than the amount.', 'entryFeeAmount')
+}
+
 export async function noticeOfDeposit(
   tx: Tx,
   actor: Actor,
   notice: NoticeOfDeposit,
 ): Promise<Written> {
+  refuseLargeFee(notice)
   const place = await findAccount(tx, actor, notice)
   if (!place.productIsActive)
     throw conflict('product_inactive', 'The product takes no new money.', 'productID')

@@ -126,17 +126,33 @@ async function writeLocked(
   const changed = moving.filter(({ standing }, i) => ids[i]?.account !== standing.account)
   if (changed.length > 0) return leaveOut(changed, () => new Contested(409, []))
   const posted = numbered(moving, ids)
-  await releaseExternalIDs(
-    tx,
-    productID,
-    posted.flatMap(({ releases }) => releases ?? []),
-  )
-  const outgoing = await takingFromHeld(tx, productID, posted)
-  const undo = outgoing.length > 0 ? await savepoint(tx, 'holds') : async () => {}
-  const shortfalls = await writeRows(tx, productID, posted, locked)
-  if (shortfalls.length > 0) return { refused: await refuseShort(tx, posted, shortfalls), idle: [] }
-  const held = await refuseHeld(tx, productID, outgoing, posted)
-  if (held.size === 0) return { written: posted }
+  return writeOrUndo(tx, productID, posted, locked)
+}
+
+/**
+ * Writes the rows, or nothing of them. A refusal undoes everything, also that a transaction gave up
+ * its external id. Most rows merely append: where one of those is short, nothing was written that
+ * would have to be undone, so they need no savepoint.
+ */
+async function writeOrUndo(
+  tx: Tx,
+  productID: number,
+  rows: readonly Posted[],
+  locked: Locked,
+): Promise<Attempt> {
+  const released = rows.flatMap(({ releases }) => releases ?? [])
+  const outgoing = await takingFromHeld(tx, productID, rows)
+  const inserted = rewoundBy(rows, locked)
+  const merelyAppends = [released, outgoing, inserted].every(({ length }) => length === 0)
+  const undo = merelyAppends ? async () => {} : await savepoint(tx, 'posting')
+  await releaseExternalIDs(tx, productID, released)
+  const shortfalls = await writeRows(tx, productID, rows, inserted)
+  if (shortfalls.length > 0) {
+    await undo()
+    return { refused: await refuseShort(tx, rows, shortfalls), idle: [] }
+  }
+  const held = await refuseHeld(tx, productID, outgoing, rows)
+  if (held.size === 0) return { written: [...rows] }
   await undo()
   return { refused: held, idle: [] }
 }
@@ -212,18 +228,19 @@ function rewoundBy<Row extends Priced>(rows: readonly Row[], locked: Locked): Ro
 const touchedBy = (rows: readonly Priced[]) =>
   touchedHoldings(rows.map((row) => ({ ...row, from: dateOf(row) })))
 
-/** Appends with one SQL statement, and recounts the accounts whose past changes. */
-async function writeRows(tx: Tx, productID: number, rows: readonly Posted[], locked: Locked) {
-  const inserted = rewoundBy(rows, locked)
+/** Appends with one SQL statement, and recounts the accounts whose past the `inserted` change. */
+async function writeRows(
+  tx: Tx,
+  productID: number,
+  rows: readonly Posted[],
+  inserted: readonly Posted[],
+) {
   const rewound = new Set(inserted)
   const appended = rows.filter((row) => !rewound.has(row))
-  const undo = inserted.length > 0 ? await savepoint(tx, 'posting') : async () => {}
-  const shortfalls = [
+  return [
     ...(inserted.length > 0 ? await insert(tx, productID, inserted) : []),
     ...(appended.length > 0 ? await append(tx, productID, selectPostings(appended)) : []),
   ]
-  if (shortfalls.length > 0) await undo()
-  return shortfalls
 }
 
 async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
@@ -235,7 +252,7 @@ async function insert(tx: Tx, productID: number, rows: readonly Posted[]) {
 /** Every item has its day: `accept` refuses those without. */
 const dateOf = ({ item }: Pick<Priced, 'item'>) => item.body.transactionDate!
 
-async function savepoint(tx: Tx, name: 'accounts' | 'posting' | 'holds') {
+async function savepoint(tx: Tx, name: 'accounts' | 'posting') {
   await tx.query(sql`savepoint ${raw(name)}`)
   return async () => {
     await tx.query(sql`rollback to savepoint ${raw(name)}`)

@@ -90,13 +90,18 @@ const calculate: Phase<Terms> = {
 }
 
 /** An account that is entitled cannot be deleted any more, also one that never held a unit. */
-const rememberListed = (tx: Tx, { productID }: Stored, { selection }: Terms, span: Span) =>
+const rememberListed = (
+  tx: Tx,
+  { productID, decimals }: Stored,
+  { selection: { preCalculated: listed } }: Terms,
+  span: Span,
+) =>
   tx.query(sql`
     insert into ledger_account (product_id, account_id)
     select ${productID}::int, l.account_id
-    from unnest(${selection.preCalculated.map(({ accountID }) => accountID)}::int[])
-      l (account_id)
-    where ${within('l.account_id', span)} order by 2
+    from unnest(${listed.map(({ accountID }) => accountID)}::int[],
+      ${listed.map(({ amount }) => amount)}::numeric[]) l (account_id, amount)
+    where ${within('l.account_id', span)} and round(l.amount, ${decimals}::int) > 0 order by 2
     on conflict do nothing`)
 
 /** A total in spans: first what each account is measured by, which then nobody changes. */
@@ -110,7 +115,8 @@ const measure: Phase<Terms> = {
         unit_days, pre_calculated, gross_amount, component_amounts, drp_amount, cash_amount)
       select ${productID}::int, ${id}::int, u.account_id, ${investmentID}::int, u.units,
         u.unit_days, u.amount is not null, coalesce(u.amount, 0), '{}', 0, coalesce(u.amount, 0)
-      from (${measuredUnits(stored, terms.selection, span)}) u`)
+      from (${measuredUnits(stored, terms.selection, span)}) u
+      where u.units > 0 or u.measure > 0 or u.amount > 0`)
   },
 }
 

@@ -16,8 +16,9 @@ import {
   rowColumns,
   rowFrom,
 } from '../../platform/sql/rows.ts'
-import { byProduct, inProduct } from '../../platform/sql/spread.ts'
-import { type ClosingAccount, lockAccountRows, refuseUnitsLeft } from './closing.ts'
+import { type ClosingAccount, refuseUnitsLeft } from './closing.ts'
+import { type History, historiesOf } from './history.ts'
+import { type AccountKey, keepPostingsOut } from './ledger-row.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
 import { type AccountInput, AccountRecord } from './schema.ts'
 
@@ -77,8 +78,11 @@ export async function planAccounts(
   const recounted = given.flatMap(({ before }, i) =>
     before && before.currency_id !== rows[i]!.currency_id ? [before] : [],
   )
+  const closed = closing(given, rows)
+  const touched = [...removed, ...recounted, ...closed.map(({ row }) => row)]
+  await keepPostingsOut(tx, touched.map(keyOf))
   await refuseWithHistory(tx, removed, recounted)
-  await refuseUnitsLeft(tx, closing(given, rows))
+  await refuseUnitsLeft(tx, closed)
   const renumbered = given.flatMap(({ before }, i) =>
     before && before.account_number !== rows[i]!.account_number ? [before] : [],
   )
@@ -256,47 +260,32 @@ async function productCurrencies(tx: Sql, given: readonly Given[]): Promise<Map<
 }
 
 /**
- * Refuses to delete accounts with history, or to change the currency of accounts with transactions.
- * The first posting of an account locks the account's row through the foreign key of its new ledger
- * row: after these locks a finished posting is seen, and a later one will find the account changed
- * or gone.
+ * Refuses to delete accounts with history, or to change the currency of accounts with transactions;
+ * postings must be kept out of them.
  */
 async function refuseWithHistory(tx: Tx, removed: readonly Row[], recounted: readonly Row[]) {
-  const accounts = [...removed, ...recounted]
-  if (accounts.length === 0) return
-  await lockAccountRows(tx, accounts)
-  const history: History[] = []
-  for (const [productID, own] of byProduct(accounts.map(ofProduct)))
-    history.push(...(await inProduct(tx, productID).query<History>(historiesOf(own))))
+  const histories = await historiesOf(tx, [...removed, ...recounted].map(keyOf))
   const gone = new Set(removed.map((row) => row.account_id))
-  const problems = history.flatMap((one) => {
+  const problems = histories.flatMap((one) => {
     const what = historyOf(one)
     if (gone.has(one.id)) return what ? [kept(one.id, what, 'it cannot be removed')] : []
-    return one.transactions ? [kept(one.id, what!, 'its currency cannot change')] : []
+    return one.transactions ? [kept(one.id, 'transactions', 'its currency cannot change')] : []
   })
   if (problems.length > 0) throw new Refusal(409, problems)
 }
 
-const ofProduct = (row: Row) => ({
+const keyOf = (row: Row): AccountKey => ({
   productID: Number(row.product_id),
-  accountID: Number(row.account_id),
+  id: Number(row.account_id),
 })
 
-/** Which kinds of history the accounts of one product have. */
-const historiesOf = (accounts: ReturnType<typeof ofProduct>[]) => sql`
-  select g.account_id as id,
-    exists (select 1 from biz_transaction t
-      where t.product_id = g.product_id and t.account_id = g.account_id) as transactions,
-    exists (select 1 from entitlement t
-      where t.product_id = g.product_id and t.account_id = g.account_id) as entitlements,
-    exists (select 1 from biz_event t
-      where t.product_id = g.product_id and t.account_id = g.account_id) as events
-  from unnest(${accounts.map(({ productID }) => productID)}::int[],
-    ${accounts.map(({ accountID }) => accountID)}::int[]) g (product_id, account_id)`
+const inWords = {
+  transactions: 'has transactions',
+  entitlements: 'is or was entitled to a distribution',
+  events: 'has events',
+}
 
-type History = { id: number; transactions: boolean; entitlements: boolean; events: boolean }
-
-type Kept = 'transactions' | 'entitlements' | 'events'
+type Kept = keyof typeof inWords
 
 function historyOf({ transactions, entitlements, events }: History): Kept | undefined {
   if (transactions) return 'transactions'
@@ -306,5 +295,5 @@ function historyOf({ transactions, entitlements, events }: History): Kept | unde
 
 const kept = (id: number, what: Kept, words: string): Problem => ({
   code: `has_${what}`,
-  message: `The account ${id} has ${what}: ${words}.`,
+  message: `The account ${id} ${inWords[what]}: ${words}.`,
 })

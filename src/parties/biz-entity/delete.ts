@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict } from '../../platform/refusal.ts'
 import { masked, recordOf } from '../../platform/shape/mask.ts'
 import { type NewEvent, sharesOf } from '../../platform/sql/event.ts'
@@ -8,7 +7,10 @@ import type { Tx } from '../../platform/sql/handle.ts'
 import { identify } from '../../platform/sql/identify.ts'
 import { nothingLeft, render } from '../../platform/sql/render.ts'
 import { deleteWithOwned, keepVersions } from '../../platform/sql/rows.ts'
+import { byProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
+import { historiesOf } from '../account/history.ts'
+import { type AccountKey, keepPostingsOut } from '../account/ledger-row.ts'
 import { retireAccountNumbers } from '../account/number.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import { lockOwners, type Showing, touch } from '../investor/locks.ts'
@@ -27,11 +29,14 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
     tx,
     [id, ...children].map((entityID) => ({ kind: 'bizEntity', id: entityID })),
   )
-  const accounts = await lockAccounts(tx, id)
+  const accounts = await accountsOf(tx, id)
+  await keepPostingsOut(tx, accounts)
   await refuseWithHistory(tx, accounts)
   const before = await render(tx, await entitiesByID(tx, actor, [id]))
-  const accountIDs = accounts.map(({ accountID }) => accountID)
-  await retireAccountNumbers(tx, accountIDs)
+  await retireAccountNumbers(
+    tx,
+    accounts.map((account) => account.id),
+  )
   await removeSettledEvents(tx, accounts)
   const { productID } = showing.find((entity) => entity.id === id)!
   const documents = await partDocuments(tx, actor, { id, productID })
@@ -91,40 +96,29 @@ async function childrenOf(tx: Tx, id: number): Promise<number[]> {
   return rows.map((row) => row.id)
 }
 
-type HeldAccount = { productID: number; accountID: number }
+/** An entity that is locked gets no other accounts. */
+const accountsOf = (tx: Tx, id: number) =>
+  tx.query<AccountKey>(sql`
+    select product_id as "productID", account_id as id from account
+    where biz_entity_id = ${id} order by account_id`)
 
-/** Postings hold their account's row: after this lock, all they posted is seen. */
-const lockAccounts = (tx: Tx, id: number) =>
-  tx.query<HeldAccount>(sql`
-    select product_id as "productID", account_id as "accountID" from account
-    where biz_entity_id = ${id} order by account_id for update`)
-
-async function refuseWithHistory(tx: Tx, accounts: readonly HeldAccount[]) {
-  const { Pending } = lookups.BizEventStatus
-  const [found] = await tx.query<Record<'transactions' | 'entitlements' | 'events', boolean>>(sql`
-    with held as (${held(accounts)})
-    select exists (select 1 from held join biz_transaction t using (product_id, account_id))
-        as transactions,
-      exists (select 1 from held join entitlement t using (product_id, account_id))
-        as entitlements,
-      exists (select 1 from held join biz_event e using (product_id, account_id)
-        where e.biz_event_status_id = ${Pending}) as events`)
-  if (found!.transactions)
+async function refuseWithHistory(tx: Tx, accounts: readonly AccountKey[]) {
+  const histories = await historiesOf(tx, accounts)
+  if (histories.some(({ transactions }) => transactions))
     throw conflict('has_transactions', 'An account of the entity has transactions.')
-  if (found!.entitlements)
-    throw conflict('has_entitlements', 'An account of the entity has distribution entitlements.')
-  if (found!.events)
+  if (histories.some(({ entitlements }) => entitlements))
+    throw conflict(
+      'has_entitlements',
+      'An account of the entity is or was entitled to a distribution.',
+    )
+  if (histories.some(({ pendingEvents }) => pendingEvents))
     throw conflict('has_events', 'An account of the entity has pending event notices.')
 }
 
 /** Without transactions only cancelled notices are left, and they go with their account. */
-async function removeSettledEvents(tx: Tx, accounts: readonly HeldAccount[]) {
-  await tx.query(sql`
-    delete from biz_event e using (${held(accounts)}) held
-    where e.product_id = held.product_id and e.account_id = held.account_id`)
+async function removeSettledEvents(tx: Tx, accounts: readonly AccountKey[]) {
+  for (const [productID, own] of byProduct(accounts))
+    await tx.query(sql`
+      delete from biz_event
+      where product_id = ${productID} and account_id = any(${own.map(({ id }) => id)}::int[])`)
 }
-
-const held = (accounts: readonly HeldAccount[]) => sql`
-  select product_id, account_id
-  from unnest(${accounts.map(({ productID }) => productID)}::int[],
-    ${accounts.map(({ accountID }) => accountID)}::int[]) h (product_id, account_id)`

@@ -69,9 +69,9 @@ set_config('work_mem', '256MB', true);
 
 insert into ledger_account (product_id, account_id)
 select $1::int, l.account_id
-from unnest($2::int[])
-  l (account_id)
-where l.account_id > $3 and l.account_id <= $4 order by 2
+from unnest($2::int[],
+  $3::numeric[]) l (account_id, amount)
+where l.account_id > $4 and l.account_id <= $5 and round(l.amount, $6::int) > 0 order by 2
 on conflict do nothing;
 
     insert into entitlement (product_id, corporate_action_id, account_id, investment_id,
