@@ -63,6 +63,10 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
     operation: 'PUT /Webhook',
     ...change,
     summary: 'Change a webhook; what is left out stays. It acts for you from then on.',
+    description:
+      'A webhook that was inactive, or whose user or API key had ended, is then sent what it ' +
+      'missed, as far back as events are kept (REGISTRY_EVENT_DAYS). After a longer time read ' +
+      'anew what you keep a copy of.',
     body: WebhookUpdate,
     data: arrayOf(Webhook),
     write: ({ body, actor }, tx) => {
