@@ -41,18 +41,14 @@ export function WebhookForm({ tagged, onDone }: Props) {
   })
   const products = useProductOptions()
   if (secret !== undefined) return <SecretOnce secret={secret} onKept={onDone} />
-  const submit = form.onSubmit(({ types, productIDs, ...rest }) =>
+  // An empty list is sent as well: it asks for all, where a list that is left out would stay.
+  const submit = form.onSubmit(({ productIDs, ...rest }) =>
     save.mutate({
       ...rest,
       ...(webhook && { webhookID: webhook.webhookID }),
-      ...(types.length > 0 && { types }),
-      ...(productIDs.length > 0 && { productIDs: productIDs.map(Number) }),
+      productIDs: productIDs.map(Number),
     }),
   )
-  // A list of types or products can be changed here but not emptied: an emptied list is not sent,
-  // so the stored one stays.
-  const stays = (list: unknown[] | undefined) =>
-    (list ?? []).length > 0 ? 'At least one stays; for all, make another webhook.' : undefined
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -66,7 +62,7 @@ export function WebhookForm({ tagged, onDone }: Props) {
         <MultiSelect
           label="Events"
           placeholder={form.values.types.length > 0 ? '' : 'All'}
-          description={stays(webhook?.types)}
+          description="With none chosen, events of every type are sent."
           data={[...eventTypes]}
           searchable
           {...form.getInputProps('types')}
@@ -74,7 +70,7 @@ export function WebhookForm({ tagged, onDone }: Props) {
         <MultiSelect
           label="Products"
           placeholder={form.values.productIDs.length > 0 ? '' : 'All that you see'}
-          description={stays(webhook?.productIDs)}
+          description="With none chosen, events of all products that you see are sent."
           data={products}
           searchable
           {...form.getInputProps('productIDs')}

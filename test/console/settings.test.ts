@@ -270,6 +270,29 @@ describe('The console’s settings', { skip }, () => {
     assert.deepEqual((await service.admin.get('/Webhook')).data, [])
   })
 
+  it('has a webhook sent everything again where no event or product stays chosen', async () => {
+    const url = 'https://example.com/some'
+    const some = { types: ['person.created'], productIDs: [fund.productID] }
+    assert.equal((await service.admin.post('/Webhook', { url, ...some })).status, 200)
+    await at('/settings/webhooks', 'Webhooks')
+    await page.getByRole('button', { name: url }).click()
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    for (const [label, words] of [
+      ['Events', 'With none chosen, events of every type are sent.'],
+      ['Products', 'With none chosen, events of all products that you see are sent.'],
+    ] as const) {
+      await page.getByText(words).waitFor()
+      await page.getByRole('combobox', { name: label }).press('Backspace')
+      await page.keyboard.press('Escape')
+    }
+    assert.deepEqual(await findings(page), [])
+    await press('Save')
+    await page.getByText('The webhook is saved.').waitFor()
+    const { webhookID, types, productIDs } = (await service.admin.get('/Webhook')).data[0]
+    assert.deepEqual([types, productIDs], [[], []])
+    assert.equal((await service.admin.delete(`/Webhook?WebhookID=${webhookID}`)).status, 200)
+  })
+
   it('sets up a second factor, and asks for its code at the next sign-in', async () => {
     const own = await browser.open('/settings/account', 'second')
     await own.getByRole('button', { name: 'Set it up' }).click()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { all, type Fund, newFund, only, poster } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
-import { pagesOf, structureOf } from '../support/readers.ts'
+import { pagesOf, placesOf, structureOf } from '../support/readers.ts'
 import { fileOf, workFor } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -153,5 +153,27 @@ describe('A PDF', () => {
       [1, 1, 5, 6, 24],
       'a heading, and a table of a head, three rows and a total',
     )
+  })
+
+  it('names each class in full in its total line, beside columns that have no sum', async () => {
+    const names = ['WHOLESALE-HEDGED', 'RETAIL-UNHEDGED']
+    const investments = names.map((securityCode) => ({ securityCode }))
+    const own = await newFund(service, { accounts: 1, investments, price: 2 })
+    const { accountID, productID } = own
+    const held = own.investmentIDs.map((investmentID) => ({
+      ...{ productID, investmentID, accountID },
+      quantity: 9,
+    }))
+    all(await post('Allotment', held))
+    for (const reportTypeID of [5, 6]) {
+      const file = await fileOf(service.admin, { reportTypeID, productID, date, format: 'pdf' })
+      const [text] = await pagesOf(file)
+      for (const name of names) assert.ok(text!.includes(`Total ${name}`), text)
+      const inLine = (await placesOf(file)).filter(({ y }, _, places) =>
+        places.some((one) => one.y === y && one.text === `Total ${names[0]}`),
+      )
+      for (const [i, { x, width, text: words }] of inLine.slice(0, -1).entries())
+        assert.ok(x + width <= inLine[i + 1]!.x, `${words} reaches into the next column`)
+    }
   })
 })

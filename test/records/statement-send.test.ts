@@ -233,6 +233,33 @@ describe('POST /Report/Send', () => {
     assert.equal(mail.inbox.length, 3)
   })
 
+  it('sends nothing as nobody: letters whose sender has no address any more say so', async () => {
+    const { productID } = fund
+    const issue = async (issuer: object) => {
+      const { data } = await service.admin.get(`/Product?ProductID=${productID}`)
+      return only(await service.admin.put('/Product', { ...data[0], issuer }))
+    }
+    const reportID = await mailing.statements()
+    mail.inbox.length = 0
+    await stopWorker()
+    assert.equal((await mailing.send(reportID)).data.queued, 3)
+    await issue({ name: 'Example Funds' })
+    stopWorker = await workFor(service, env)
+    const held = (await mailing.settled(reportID)).filter(({ reason }) => reason !== null)
+    const words = 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.'
+    assert.deepEqual(
+      held.map(({ name, state, reason }) => [name, state, reason]),
+      ['ann', 'bounce', 'ben'].map((name) => [`${name}@example.com`, 'Made', words]),
+    )
+    assert.equal(mail.inbox.length, 0)
+    refused(await mailing.send(reportID), 409, 'no_sender')
+    await issue({ name: 'Example Funds', email: 'registry@example.com' })
+    assert.equal((await mailing.send(reportID)).data.queued, 3)
+    await mailing.settled(reportID)
+    const letter = mail.inbox.find(({ to }) => to === 'ann@example.com')
+    assert.match(letter!.text, /^From: Example Funds <registry@example\.com>/m)
+  })
+
   it('names the holders only to who may read the statements', async () => {
     const reportID = await mailing.statements()
     const clerk = await service.userWith({ permissions: ['Report.Read'] })

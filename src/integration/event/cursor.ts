@@ -38,6 +38,10 @@ export function refuseSwept(place: Place, { swept }: Feed) {
   if (compare(place, swept) < 0) throw gone('The events after the cursor are not kept any more.')
 }
 
+/** The place itself, or the last swept place where that is later: where a reader can go on from. */
+export const keptFrom = (place: Place, { swept }: Feed): Place =>
+  compare(place, swept) < 0 ? swept : place
+
 const gone = (words: string) =>
   new Refusal(410, [
     {

@@ -24,24 +24,29 @@ export function newsFrom(bell: Bell): News {
   }
 
   async function begin(handle: Sql) {
-    const place = head(await readFeed(handle))
+    const place = await readFeed(handle).then(head, (error) => {
+      begun = undefined
+      throw error
+    })
     // If the database fails, wake all callers: each finds out by its own query.
-    void look(handle, place).catch(wakeAll).finally(end)
-  }
-  const end = () => {
-    begun = undefined
+    void look(handle, place).catch(wakeAll)
   }
 
   async function look(handle: Sql, from: Place) {
     let place = from
-    while (waiters.size > 0) {
-      // asked for before the query, so that a commit during the query rings as well
-      const rung = bell.rung()
-      const feed = await readFeed(handle)
-      const kinds = await readKinds(handle, place, feed)
-      place = head(feed)
-      for (const { own, wake } of waiters) if (kinds.some((kind) => concerns(kind, own))) wake()
-      await rung
+    try {
+      while (waiters.size > 0) {
+        // asked for before the query, so that a commit during the query rings as well
+        const rung = bell.rung()
+        const feed = await readFeed(handle)
+        const kinds = await readKinds(handle, place, feed)
+        place = head(feed)
+        for (const { own, wake } of waiters) if (kinds.some((kind) => concerns(kind, own))) wake()
+        await rung
+      }
+    } finally {
+      // In the same moment in which nobody was seen to wait: the next caller begins anew.
+      begun = undefined
     }
   }
 
@@ -57,7 +62,6 @@ export function newsFrom(bell: Bell): News {
       begun ??= begin(handle)
       await begun.catch((error) => {
         leave()
-        end()
         throw error
       })
       return { heard, leave }

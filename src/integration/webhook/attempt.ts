@@ -10,6 +10,11 @@ import { KeyMissing } from './vault.ts'
 
 /** Seconds from each failed attempt to the next; after the last one the delivery has failed. */
 const pauses = [5, 60, 300, 1800, 7200, 18_000, 36_000, 86_400]
+/** How often a delivery is repeated at most, and the full hours within which that is. */
+export const repeats = {
+  count: pauses.length,
+  hours: Math.ceil(pauses.reduce((sum, pause) => sum + pause, 0) / 3600),
+}
 /** Failures in a row after which a webhook is deactivated. */
 const mostFailures = 50
 /**

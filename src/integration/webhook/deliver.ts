@@ -5,7 +5,7 @@ import { conflict, invalid } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { render, utc } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import type { Place } from '../event/cursor.ts'
+import { type Feed, head, keptFrom, type Place } from '../event/cursor.ts'
 import { after, isOwn, nextPage, type Own, ownOf, readFeed } from '../event/sql.ts'
 import type { Replay, WebhookName } from './schema.ts'
 import { deliveryColumns, lockWebhook, tooMany } from './sql.ts'
@@ -45,10 +45,7 @@ export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean
   const owner = due && (await ownerOf(tx, due))
   if (!due || !owner || due.room <= 0 || !owner.permissions.has('Event.Read')) return false
   const feed = await readFeed(tx)
-  const isKnown = due.epoch === feed.epoch && due.xid !== null && due.eventID !== null
-  // A place in another feed, from before a restore, means nothing here: begin at the present head.
-  const from: Place = isKnown ? { xid: due.xid!, id: due.eventID! } : { xid: feed.horizon, id: '0' }
-  const asked = { feed, own: ownFor(owner, due), from, size: due.room }
+  const asked = { feed, own: ownFor(owner, due), from: placeOf(due, feed), size: due.room }
   const { place, isEnd } = await nextPage(tx, asked, (page) =>
     insertDeliveries(webhookID, butItsMaking(webhookID, page)),
   )
@@ -56,6 +53,16 @@ export async function makeDeliveries(tx: Tx, webhookID: number): Promise<boolean
     update webhook set place_epoch = ${feed.epoch}, place_xid = ${place.xid}::xid8,
       place_event_id = ${place.id}::bigint where webhook_id = ${webhookID}`)
   return !isEnd
+}
+
+/**
+ * The place after which a webhook is sent events. A place in another feed, from before a restore,
+ * means nothing here: begin at the present head. Of what was swept since, the audit trail still has
+ * the postings, but no reader is told them any more.
+ */
+function placeOf({ epoch, xid, eventID }: Due, feed: Feed): Place {
+  const isKnown = epoch === feed.epoch && xid !== null && eventID !== null
+  return isKnown ? keptFrom({ xid, id: eventID }, feed) : head(feed)
 }
 
 /**

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { arrayOf, type Endpoint, nothing, reading, writing } from '../../platform/http/endpoint.ts'
 import { Id } from '../../platform/shape/fields.ts'
 import { refuseAddress } from './address.ts'
+import { repeats } from './attempt.ts'
 import { replayEvents, testWebhook } from './deliver.ts'
 import {
   Delivery,
@@ -50,8 +51,8 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
     description:
       'By the Standard Webhooks contract: the headers `webhook-id`, `webhook-timestamp` and ' +
       '`webhook-signature` sign the body with the secret that this answer shows once. You are ' +
-      'sent what you may read yourself. What is not answered with 2xx is sent again, nine times ' +
-      'in two days.',
+      'sent what you may read yourself. What is not answered with 2xx is sent again, up to ' +
+      `${repeats.count} times in ${repeats.hours} hours.`,
     body: WebhookInput,
     data: arrayOf(WebhookWithSecret),
     write: ({ body, actor }, tx) => {
@@ -63,6 +64,10 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
     operation: 'PUT /Webhook',
     ...change,
     summary: 'Change a webhook; what is left out stays. It acts for you from then on.',
+    description:
+      'A webhook that was inactive, or whose user or API key had ended, is then sent what it ' +
+      'missed, as far back as events are kept (REGISTRY_EVENT_DAYS). After a longer time read ' +
+      'anew what you keep a copy of.',
     body: WebhookUpdate,
     data: arrayOf(Webhook),
     write: ({ body, actor }, tx) => {

@@ -6,7 +6,7 @@ import { kinds } from './kinds.ts'
 import { type Mailer, type Outcome, outcomeOf } from './mailer.ts'
 import { outdatedBy, type Told, toldColumns } from './outdated.ts'
 import { type ActorOf, isAuthorised } from './rights.ts'
-import { queueSending } from './send.ts'
+import { noSender, queueSending } from './send.ts'
 
 export type Deliverer = {
   transaction: Transaction
@@ -39,13 +39,17 @@ type Letter = {
   since: string
 }
 
+/** Some letters of one report, and as whom they are sent. */
+type Batch = { letters: Letter[]; title: string; sender: Sender }
+type Sender = { name: string; address: string }
+
 /** The number of letters that are claimed at once. */
 const batch = 10
 
 /**
  * Sends the queued letters of a report. A letter is marked before and after it is handed to the
  * mail server: a letter marked by a sender that died may have gone out, so it is not sent again.
- * Before each batch the rights of the user or API key that had them sent are checked again.
+ * Before each batch it is checked again whether they may go out, and as whom.
  */
 export async function sendStatements(deliverer: Deliverer, reportID: number, signal: AbortSignal) {
   const { transaction, files, mailer } = deliverer
@@ -55,14 +59,14 @@ export async function sendStatements(deliverer: Deliverer, reportID: number, sig
   let untried: Letter[] = []
   try {
     for (;;) {
-      const letters = signal.aborted ? [] : await nextLetters(deliverer, reportID)
-      if (letters.length === 0) break
-      untried = letters
+      const next = signal.aborted ? undefined : await nextLetters(deliverer, reportID)
+      if (!next?.letters.length) break
+      untried = next.letters
       for (let letter = untried[0]; letter && !signal.aborted; letter = untried[0]) {
         const content = await reader.read(letter.offset, letter.size)
         const rest = untried.slice(1)
         untried = rest
-        const outcome = await send(deliverer, report, letter, content, signal)
+        const outcome = await send(mailer, next, letter, content, signal)
         const tried = letter
         untried = await transaction(async (tx) => {
           await record(tx, reportID, tried, outcome)
@@ -89,22 +93,29 @@ async function readReport(tx: Tx, reportID: number): Promise<Report | undefined>
 }
 
 /**
- * Claims the next letters. Returns none once the sender has lost the right to send them, or what
- * the letters state has been reversed; the letters that are left then count as never sent.
+ * Claims the next letters. Returns none once the user or key has lost the right to send them, what
+ * the letters state has been reversed, or the sender has no address any more; the letters that are
+ * left then count as never sent.
  */
-async function nextLetters({ transaction, actorOf }: Deliverer, reportID: number) {
+async function nextLetters(
+  { transaction, actorOf, from }: Deliverer,
+  reportID: number,
+): Promise<Batch | undefined> {
   const report = await transaction((tx) => readReport(tx, reportID))
-  if (!report) return []
-  const outdated = await transaction((tx) => outdatedBy(tx, report))
-  if (outdated) {
-    await transaction((tx) => holdBack(tx, reportID, outdated.message))
-    return []
+  if (!report) return undefined
+  const { userID, issuer, issuerEmail, typeID } = report
+  const address = from ?? issuerEmail
+  const refusal = address ? await transaction((tx) => outdatedBy(tx, report)) : noSender()
+  if (!address || refusal) {
+    await transaction((tx) => holdBack(tx, reportID, refusal!.message))
+    return undefined
   }
-  const { userID } = report
-  if (userID === null || (await isAuthorised(actorOf, { ...report, userID })))
-    return transaction((tx) => claim(tx, reportID))
+  if (userID === null || (await isAuthorised(actorOf, { ...report, userID }))) {
+    const letters = await transaction((tx) => claim(tx, reportID))
+    return { letters, title: kinds[typeID]!.title, sender: { name: issuer, address } }
+  }
   await transaction((tx) => takeBack(tx, reportID, report))
-  return []
+  return undefined
 }
 
 /**
@@ -179,22 +190,20 @@ const unclaim = (tx: Tx, reportID: number, untried: Letter[]) =>
     from ${ours(reportID, untried)}`)
 
 async function send(
-  { mailer, from }: Deliverer,
-  { typeID, issuer, issuerEmail }: Report,
+  mailer: Mailer,
+  { title, sender }: Batch,
   { name, email, fileName, attempts }: Letter,
   content: Buffer,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { title } = kinds[typeID]!
   const mail = {
-    // POST /Report/Send refuses a report without either address
-    from: { name: issuer, address: from ?? issuerEmail! },
+    from: sender,
     to: email,
-    subject: `${title} – ${issuer}`,
-    text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${issuer}\n`,
+    subject: `${title} – ${sender.name}`,
+    text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${sender.name}\n`,
     attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
   }
-  const handed = await mailer!.send(mail, signal)
+  const handed = await mailer.send(mail, signal)
   return outcomeOf(handed, attempts)
 }
 

@@ -9,6 +9,7 @@ import {
   itsClass,
   itsDistribution,
   itsOwner,
+  knownThen,
   refuseUnderWay,
   residualPaid,
   stageUnderWay,
@@ -49,8 +50,9 @@ async function readDeclared(snapshot: Snapshot, subject: Subject): Promise<Decla
         as "paidResiduals", ${stageUnderWay} as "underWay"
     from distribution d join investment i on i.investment_id = d.investment_id
     where d.product_id = ${productID} and d.corporate_action_id = ${corporateActionID}`)
-  refuseUnderWay(row!)
-  return row!
+  const declared = knownThen(row, 'distribution')
+  refuseUnderWay(declared)
+  return declared
 }
 
 const money = (key: string, title: string, width = 13): Column => ({

@@ -107,7 +107,7 @@ export function drawTotals(
   doc: Sheet,
   tags: Tags,
   layout: Layout,
-  { label, row }: { label: string; row: Row },
+  { label: words, row }: { label: string; row: Row },
   y: number,
 ) {
   const { left, right, rowHeight, columns } = layout
@@ -116,29 +116,32 @@ export function drawTotals(
     for (const at of [y + 0.5, y + rowHeight]) doc.moveTo(left, at).lineTo(right, at).stroke()
   })
   doc.font('bold').fillColor(ink)
-  // The label may use the width of its own column only; cellsOf prints it as text.
-  const { key } = columns[0]!.column
-  tags.row(cellsOf(doc, layout, { ...row, [key]: label }, y, isLabel(key)))
+  const label = besideLabel(columns, row)
+  const labelled = { ...layout, columns: [label, ...columns.slice(1)] }
+  tags.row(cellsOf(doc, labelled, { ...row, [label.column.key]: words }, y))
 }
 
-const isLabel = (key: string) => (column: Column) => column.key === key
+/**
+ * The first column as the label of a total line has it: of text, and as wide as it is with the
+ * columns beside it that have no sum.
+ */
+function besideLabel([first, ...others]: Layout['columns'], row: Row): Layout['columns'][number] {
+  const isEmpty = ({ column }: Layout['columns'][number]) => (row[column.key] ?? null) === null
+  const taken = others.findIndex((one) => !isEmpty(one))
+  const free = taken < 0 ? others : others.slice(0, taken)
+  const width = free.reduce((sum, one) => sum + one.width, first!.width)
+  return { ...first!, column: { ...first!.column, kind: 'text' }, width }
+}
 
-function cellsOf(
-  doc: Sheet,
-  layout: Layout,
-  row: Row,
-  y: number,
-  isWord: (column: Column) => boolean = () => false,
-) {
+function cellsOf(doc: Sheet, layout: Layout, row: Row, y: number) {
   const { fontSize, rowHeight } = layout
   doc.fontSize(fontSize)
   const at = y + (rowHeight - fontSize * 1.17) / 2
   return layout.columns.map(({ column, x, width }) => () => {
     const value = row[column.key]
     if (value === null || value === undefined) return
-    const asText: Column = isWord(column) ? { ...column, kind: 'text' } : column
-    const text = fitted(doc, shownIn(asText, String(value)), width - 2 * gap)
-    putIn(doc, text, asText, x, width, at)
+    const text = fitted(doc, shownIn(column, String(value)), width - 2 * gap)
+    putIn(doc, text, column, x, width, at)
   })
 }
 

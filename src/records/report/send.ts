@@ -45,8 +45,7 @@ export async function sendReport(
   if (report.format !== 'zip' || report.statusID !== lookups.ReportStatus.Complete)
     throw conflict('not_sendable', 'Only statements that are made as a zip can be sent.')
   if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
-  if (!smtpFrom && !report.issuerEmail)
-    throw conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
+  if (!(smtpFrom ?? report.issuerEmail)) throw noSender()
   const outdated = await outdatedBy(tx, report)
   if (outdated) throw outdated
   const states = await tx.query<{ state: string; count: number; paper: number }>(sql`
@@ -75,6 +74,9 @@ export async function sendReport(
   const json = JSON.stringify({ reportID, ...counts })
   return { json, recordCount: 1, ids: [reportID], productID, changes: { again, ...counts } }
 }
+
+export const noSender = () =>
+  conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
 
 export const queueSending = (tx: Tx, reportID: number) =>
   queueJob(tx, 'send_statements', { reportID }, `send ${reportID}`)

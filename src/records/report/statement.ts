@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { itsAccount, itsClass, wanted } from '../statement/parts.ts'
+import { itsAccount, itsClass, knownThen, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
 import { className, currency, shownPrice } from './positions.ts'
 import { addressOfEntity } from './register.ts'
@@ -121,7 +121,7 @@ async function aboutHolder(snapshot: Snapshot, { bizEntityID }: Subject): Promis
   const [row] = await snapshot.query<{ name: string; address: string | null }>(sql`
     select e.name, (${addressOfEntity}) as address
     from biz_entity e where e.biz_entity_id = ${bizEntityID}`)
-  const { name, address } = row!
+  const { name, address } = knownThen(row, 'investor')
   return [['Holder', name], ...(address ? [['Address', address] as const] : [])]
 }
 

@@ -13,6 +13,7 @@ import {
   itsDistribution,
   itsProduct,
   kindOfComponent,
+  knownThen,
   money,
   refuseUnderWay,
   residualPaid,
@@ -77,8 +78,9 @@ async function shared(snapshot: Snapshot, subject: StatementSubject) {
     left join investment r on r.investment_id = d.drp_investment_id
     where d.product_id = ${subject.productID}
       and d.corporate_action_id = ${subject.corporateActionID}`)
-  refuseUnderWay(row!)
-  return { ...row!, day: row!.paymentDate }
+  const declared = knownThen(row, 'distribution')
+  refuseUnderWay(declared)
+  return { ...declared, day: declared.paymentDate }
 }
 
 const payee = raw(`nullif(concat_ws(' ', t.payee_name, t.payee_bsb,

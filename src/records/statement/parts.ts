@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { usualKinds } from '../../catalogue/product/income-kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
-import { conflict } from '../../platform/refusal.ts'
+import { conflict, notFound } from '../../platform/refusal.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { StatementSubject } from './kind.ts'
 
@@ -88,6 +88,19 @@ export const companyTax = raw('coalesce(d.paid_company_tax, p.company_tax_percen
 export const stageUnderWay = sql`(
   select g.stage from distribution_stage g
   where g.product_id = d.product_id and g.corporate_action_id = d.corporate_action_id)`
+
+/**
+ * What a report is about, which the order has found on the register of now; at its knownAt it may
+ * not have been there yet.
+ */
+export function knownThen<Row>(row: Row | undefined, what: string): Row {
+  if (row) return row
+  throw notFound(
+    'not_found',
+    `The ${what} was not known yet at knownAt: order the report with a later one.`,
+    'knownAt',
+  )
+}
 
 export function refuseUnderWay({ underWay }: { underWay: string | null }) {
   if (underWay)
