@@ -139,7 +139,10 @@ export function readConfig(env: Environment = process.env): Config {
 function mail({ text, problem }: Readers) {
   const smtpUrl = text('REGISTRY_SMTP_URL')
   if (smtpUrl !== undefined && !/^smtps?:\/\/[^\s]+$/.test(smtpUrl))
-    problem('REGISTRY_SMTP_URL', 'must be a URL of a mail server, like smtp://mail.example.com:25')
+    problem(
+      'REGISTRY_SMTP_URL',
+      'must be the URL of a mail server, such as smtp://mail.example.com:25',
+    )
   return { smtpUrl, smtpFrom: text('REGISTRY_SMTP_FROM') }
 }
 
@@ -193,7 +196,10 @@ function readersOf(env: Environment) {
     if (given.some((url) => !/^postgres(ql)?:\/\//.test(url)))
       problem(name, 'must begin with postgres:// or postgresql://')
     else if (!given.every(isUrl))
-      problem(name, 'is no URL: a password has its special letters encoded in it, like %23 for #')
+      problem(
+        name,
+        'is not a valid URL: special characters in a password must be encoded, such as %23 for #',
+      )
     return given
   }
   const databaseUrl = (name: string) => {
@@ -235,7 +241,7 @@ type Readers = ReturnType<typeof readersOf>
 function timeZone({ text, problem }: Readers) {
   const given = text('REGISTRY_TIME_ZONE') ?? 'Australia/Sydney'
   if (!isTimeZone(given))
-    problem('REGISTRY_TIME_ZONE', 'must be a time zone of the IANA, like Australia/Sydney')
+    problem('REGISTRY_TIME_ZONE', 'must be an IANA time zone, such as Australia/Sydney')
   return given
 }
 
@@ -301,8 +307,8 @@ export const unknownWords = (unknown: Config['unknown']) =>
   unknown
     .map(
       ({ name, nearest }) =>
-        `${name} is no setting of the registry and is ignored` +
-        `${nearest ? `; ${nearest} is one` : ''}.`,
+        `${name} is not a setting of the registry and is ignored` +
+        `${nearest ? `. Did you mean ${nearest}?` : '.'}`,
     )
     .join('\n')
 

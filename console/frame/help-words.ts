@@ -4,143 +4,156 @@ export type Help = { title: string; points: string[] }
 
 const registry: Words = {
   title: 'The registry',
-  text: `- Choose a product, top left: everything below it is about that product.
-      - Ctrl K finds investors, transactions, distributions and documents, and goes anywhere.
-      - The bell tells what needs you. What you may not do is not offered.`,
+  text: `- Choose a product at the top left. Every page below it is about that product.
+    - Press Ctrl K to search for investors, transactions, distributions and documents, or to go to
+      any page.
+    - The bell shows what is waiting for you. Actions that you have no permission for are not
+      offered.`,
 }
 
 /** Help texts by route prefix; the longest prefix that matches is used. */
 const helps: Record<string, Words> = {
   '/$product': {
     title: 'Overview',
-    text: `- What the product comes to now, month by month, and what waits for you.
-      - Each figure leads to its list. Values are units on issue at the last price of each
-        class.`,
+    text: `- The value of the product today and month by month, and the work that is waiting for
+        you.
+      - Click a figure to open the list behind it. Values are the units on issue at the latest price
+        of each class.`,
   },
   '/$product/investors': {
     title: 'Investors',
-    text: `- Filters stand as chips and in the address, so that a view can be saved, sent or gone
-        back to.
-      - An investor has parties (persons or organisations), accounts of units, and payment
-        details that money goes to.
-      - History shows who changed what, before and after. Tax file numbers are shown by their
-        last digits only.
-      - Where a rule asks for it, a change waits under Approvals until somebody else approves
+    text: `- The filters in use are shown above the list and are part of the page address, so that
+        you can save a view, share its link or go back to it.
+      - An investor has parties (persons or organisations), accounts that hold units, and payment
+        details that money is paid to.
+      - History shows who changed what, with the values before and after. Only the last digits of a
+        tax file number are shown.
+      - If an approval rule applies, a change waits under Approvals until somebody else has approved
         it.`,
   },
   '/$product/transactions': {
     title: 'Transactions',
-    text: `- Each kind shows its units, price and fee, and the holding before and after, before it
-        is posted.
-      - A correction keeps the version before. A rollback counts for nothing and stays readable,
-        with its reason.
-      - Look back shows the ledger as it was known at another moment: without what was entered
-        later.
-      - Many rows are pasted from a spreadsheet, or come in under Import.`,
+    text: `- Before you post a transaction, the form shows its units, price and fee, and the holding
+        before and after it.
+      - When you correct a transaction, the earlier version is kept. A rolled-back transaction no
+        longer counts, but stays in the list with the reason.
+      - Look back shows the ledger as it was known at an earlier moment, without anything that was
+        entered later.
+      - To enter many transactions, paste them from a spreadsheet, or upload a file under Import.`,
   },
   '/$product/notices': {
     title: 'Notices',
-    text: `- A notice is announced money or units that are not posted yet; the board counts them by
-        state and type.
-      - Choose some, or open one, and settle them at the price of a day: each becomes a
-        transaction.
-      - A transaction that is rolled back makes its notice pending again.`,
+    text: `- A notice announces money or units that are not posted yet. The board counts notices by
+        status and type.
+      - Select several notices, or open one, and settle them at the price of a date that you choose.
+        Each becomes a transaction.
+      - If that transaction is rolled back, its notice is pending again.`,
   },
   '/$product/classes': {
     title: 'Classes and prices',
-    text: `- A class is what investors hold units of. A price holds from its day until the next.
-      - Prices are pasted from a spreadsheet. One that differs more than the class allows must
-        be confirmed.
-      - A corrected price does not change what was posted at it; open it to see what that is.`,
+    text: `- Investors hold units of a class. A price applies from its date until the date of the
+        next price.
+      - Prices can be pasted from a spreadsheet. A price that differs from the one before it by more
+        than the class allows must be confirmed.
+      - Correcting a price does not change the transactions that were posted at it. Open the price
+        to see which they are.`,
   },
   '/$product/distributions': {
     title: 'Distributions',
-    text: `- Configure, look at the preview, declare, pay, reinvest: each stage can be taken back,
-        with a reason.
-      - Declaring locks the entitlements as at the record date; what is entered later does not
+    text: `- The steps are: configure, check the preview, declare, pay, reinvest. Each completed
+        stage can be reversed; you must give a reason.
+      - Declaring fixes the entitlements as at the record date. Anything entered later does not
         change them.
-      - Gross is tax, reinvested and cash, to the cent. Pay by bank leads to a payment run of
-        the cash.`,
+      - The gross amount is the sum of tax, reinvested amount and cash, exact to the cent. Pay by
+        bank starts a payment run for the cash.`,
   },
   '/$product/payments': {
     title: 'Payments',
-    text: `- A draft gathers what is payable, one payment for each payee; what cannot be paid stands
-        under Exceptions.
-      - Somebody else than the maker approves. Then the bank’s file is made, and cannot change.
-      - Results are recorded by hand or by a file under Import. What came back is reissued or
-        becomes unclaimed.`,
+    text: `- A draft run collects all amounts that are payable, as one payment for each payee.
+        Amounts that cannot be paid are listed under Exceptions.
+      - Somebody other than the person who made the run must approve it. Its bank file is then
+        created and can no longer change.
+      - Record the results by hand, or import them from a file under Import. A returned payment can
+        be reissued or marked as unclaimed.`,
   },
   '/$product/holds': {
     title: 'Holds',
-    text: `- A hold keeps units in their account, for a court order or a pledge: nothing takes them
-        out.
-      - Who held them back, when and why stays in the audit trail when they are released.`,
+    text: `- A hold keeps units in their account, for example because of a court order or a pledge.
+        No transaction can take held units out.
+      - After a hold is released, the audit trail still shows who placed it, when and why.`,
   },
   '/$product/reports': {
     title: 'Reports and statements',
-    text: `- Reports are made in the background; leave the page and come back. A PDF is shown in the
-        page.
-      - A zip of statements is sent by e-mail from here, each once and by the holder’s
-        preference.
-      - Order again asks for the same as it was known then, whatever was corrected since.`,
+    text: `- Reports are made in the background: you can leave this page and come back later. PDFs
+        are shown on the page.
+      - You can e-mail the statements in a zip file from here. Each statement is sent once, and the
+        holder’s delivery preference decides between e-mail and post.
+      - Order again orders the same report with the data as known when the first one was made,
+        without later corrections.`,
   },
   '/$product/documents': {
     title: 'Documents',
-    text: `- Drop files on the page; pictures and PDFs are shown in it. A file may have a password
-        of its own.
-      - A public document can be opened by anybody who has its number.`,
+    text: `- Drop files on the page to upload them. Pictures and PDFs are shown on the page. A file
+        can have its own password.
+      - Anybody who knows the number of a public document can open it without signing in.`,
   },
   '/$product/import': {
     title: 'Import',
-    text: `- Choose what the rows are, drop the file, and say which column is which field.
-      - The file is checked as if: refused rows stand with their reason and are mended where
-        they stand.
-      - It goes in as a whole, or the good rows go in and the others are mended after. Nothing
-        is imported twice by pressing twice.`,
+    text: `- Choose what the rows contain, drop the file on the page, and match its columns to
+        fields.
+      - The file is checked first, without importing anything. Refused rows are listed with the
+        reason, and you can correct them there.
+      - Then import all rows or none, or import the good rows now and correct the others later.
+        Pressing the button twice does not import anything twice.`,
   },
   '/approvals': {
     title: 'Approvals',
-    text: `- What a rule keeps waits here, as before and after, until somebody else than who asked
-        approves it.
-      - A rejection needs a reason. Your own requests can be cancelled.`,
+    text: `- Changes that need approval by an approval rule wait here. You see the values before and
+        after. Somebody other than the person who asked must approve them.
+      - To reject a change, give a reason. You can cancel your own requests.`,
   },
   '/settings/products': {
     title: 'Products',
-    text: `- A product is a fund or a company whose units are on this register.
-      - The issuer is who letters to investors come from. Up to the locked day nothing changes
-        any more.`,
+    text: `- A product is a fund or a company whose units are kept in this register.
+      - The issuer is shown as the sender of letters to investors. Nothing dated on or before the
+        locked date can be changed.`,
   },
   '/settings/users': {
     title: 'Users',
-    text: `- A role says what a user may do; the products say where. Roles shows what each may.
-      - An inactive user is signed out at once, everywhere.`,
+    text: `- The role decides what a user may do; the products decide where. The list behind the
+        Roles button shows the permissions of each role.
+      - A user who is made inactive is signed out everywhere at once.`,
   },
   '/settings/approval-rules': {
     title: 'Approval rules',
-    text: `- A rule lets changes of one kind of record, or one operation, wait for somebody else:
-        from an amount on, of some fields, of some products.
-      - What waits already goes on waiting when a rule is deleted.`,
+    text: `- A rule makes changes to one kind of record, or one operation, wait for somebody else’s
+        approval. It can be limited to amounts from a minimum, to certain fields and to certain
+        products.
+      - Changes that are already waiting go on waiting after the rule is deleted.`,
   },
   '/settings/tax-rates': {
     title: 'Tax rates',
-    text: `- What is withheld by law, by rule, kind of income, country and period. It applies to
-        products that withhold tax.
-      - A rate ends with its last day; the next is another row.`,
+    text: `- The rates of tax to withhold, by rule, kind of income, country and period. They apply
+        to products that withhold tax.
+      - A rate applies up to and including its last day. Add the rate that follows as a new row.`,
   },
   '/settings/webhooks': {
     title: 'Webhooks',
-    text: `- A webhook tells another system by POST what happens here, signed with its secret.
-      - Deliveries show what was answered; events are sent again from a day on.`,
+    text: `- A webhook sends events from this registry to another system by HTTP POST, signed with
+        the secret of the webhook.
+      - Deliveries shows the answers of the other system. You can send events again from a chosen
+        date.`,
   },
   '/settings/audit': {
     title: 'Audit trail',
-    text: `- Who did what, when, and what changed. Entries are sealed in a chain.
-      - Verify recomputes it: nothing was changed, and nothing is missing.`,
+    text: `- Who did what, when, and what changed. The entries are sealed in a chain.
+      - Verify recomputes the chain and confirms that nothing was changed and nothing is missing.`,
   },
   '/settings/account': {
     title: 'Your account',
-    text: `- The second factor, where you are signed in, and keys for programs that act for you.
-      - A key is shown once, and may do no more than you may.`,
+    text: `- Your second factor, your signed-in sessions, and the API keys of programs that act on
+        your behalf.
+      - An API key is shown only once, and never has more permissions than you.`,
   },
 }
 

@@ -55,7 +55,7 @@ it('Files of imports are read after a change of the key, without the old one', a
 
   const without = await runCli(['rotate-encryption-key'], { ...place, ...keysOf(2) })
   assert.equal(without.code, 1)
-  assert.match(without.errors, new RegExp(`imports ${done}, ${waiting} did not open`))
+  assert.match(without.errors, new RegExp(`imports ${done}, ${waiting} could not be decrypted`))
   const rotated = await runCli(['rotate-encryption-key'], { ...place, ...keysOf(2, 1) })
   assert.equal(rotated.code, 0, rotated.errors)
   assert.match(rotated.output, /^Sealed 2 files of imports/m)

@@ -71,7 +71,7 @@ it('A webhook whose secret does not open says so, and a new secret mends it at o
     })
     const rotated = await runCli(['rotate-encryption-key'], { ...place, ...keysOf(2) })
     assert.equal(rotated.code, 1)
-    assert.match(rotated.errors, /webhooks 1 did not open: .*_PREVIOUS_.*RotateSecret/)
+    assert.match(rotated.errors, /webhooks 1 could not be decrypted\. .*_PREVIOUS_.*RotateSecret/)
     await withNode(connection, [2], async ({ admin }) => {
       const deliveries = async () =>
         (await admin.get(`/Webhook/Delivery?WebhookID=${webhookID}`)).data

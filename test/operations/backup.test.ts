@@ -204,7 +204,7 @@ describe('A backup', { concurrency: false }, () => {
       REGISTRY_DATA_DIR: dataDir,
     })
     assert.equal(code, 0, errors + output)
-    assert.match(output, /^The backup in .* is whole\.$/m)
+    assert.match(output, /^The backup in .* is complete\.$/m)
     assert.match(output, /^\d+ checks, nothing found\.$/m)
     assert.match(output, /^Restored\.$/m)
     const restored = await startOn(dataDir)

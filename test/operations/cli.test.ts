@@ -27,7 +27,7 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
   it('create nothing where there is no database yet', async () => {
     const check = await cli(['check'])
     assert.equal(check.code, 1)
-    assert.match(check.output, /^WRONG +database +there is none in /m)
+    assert.match(check.output, /^WRONG +database +there is no database in /m)
     const create = await cli(['create-user', '--username', 'ann', '--generate'])
     assert.equal(create.code, 1)
     assert.match(create.errors, /Run the command migrate first/)
@@ -113,7 +113,7 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     const terminal = startCommand('script', ['-qec', command.join(' '), '/dev/null'], env)
     await until('the first question', () => terminal.output().includes('Password: '))
     terminal.input.write('typed and not shown\n')
-    await until('the second question', () => terminal.output().includes('The same again: '))
+    await until('the second question', () => terminal.output().includes('Repeat the password: '))
     terminal.input.write('typed and not shown\n')
     assert.equal(await terminal.exited, 0)
     assert.ok(!terminal.output().includes('typed'))
@@ -152,7 +152,7 @@ describe('check finds what is wrong', () => {
     const connection = await freshDatabase()
     await rowsOf(connection, `alter database ${connection.database} set synchronous_commit = off`)
     const output = await checked({ DATABASE_URL: urlOf(connection) })
-    assert.match(output, /^WRONG +synchronous_commit +off, and must be on or remote_apply$/m)
+    assert.match(output, /^WRONG +synchronous_commit +off, but must be on or remote_apply$/m)
     assert.match(output, /^ok +migrations +up to date$/m)
   })
 
@@ -161,14 +161,14 @@ describe('check finds what is wrong', () => {
     for (const setting of ['log_min_duration_statement = 0', 'log_parameter_max_length = -1'])
       await rowsOf(connection, `alter database ${connection.database} set ${setting}`)
     const output = await checked({ DATABASE_URL: urlOf(connection) })
-    assert.match(output, /^WRONG +log +statements with their values/m)
+    assert.match(output, /^WRONG +log +logs the values of statements/m)
   })
 
   it('with a server that has too few connections for one node', async () => {
     const connection = await freshDatabase()
     const few = { DATABASE_URL: urlOf(connection), REGISTRY_DATABASE_CONNECTIONS: '500' }
     const output = await checked(few)
-    assert.match(output, /^WRONG +connections +a node takes up to 1022 .* raise max_connections/m)
+    assert.match(output, /^WRONG +connections +a node uses up to 1022 .* raise max_connections/m)
   })
 
   it('with a database that does not know the letter case of all letters', async () => {
@@ -185,7 +185,7 @@ describe('check finds what is wrong', () => {
     assert.match(await checked(own), /^WRONG +database .*LATIN1/m)
     const migrated = await runCli(['migrate'], own)
     assert.equal(migrated.code, 1)
-    assert.match(migrated.errors, /takes the letters of LATIN1 only\. .*encoding 'UTF8'/)
+    assert.match(migrated.errors, /accepts only the characters of LATIN1\. .*encoding 'UTF8'/)
   })
 
   it('with a database that was never migrated', async () => {

@@ -239,7 +239,7 @@ describe('a configuration that is not right', () => {
     })
     assert.match(
       registry.errors(),
-      /REGISTRY_MAX_PAGESIZE is no setting .* ignored; REGISTRY_MAX_PAGE_SIZE is one\./,
+      /REGISTRY_MAX_PAGESIZE is not a setting .* ignored\. Did you mean REGISTRY_MAX_PAGE_SIZE\?/,
     )
     assert.equal(await stop(registry), 0)
   })

@@ -165,7 +165,7 @@ describe('The encryption key', () => {
         assert.deepEqual(await sealedWith(), new Map([[ids[1], 1202]]))
         const missing = await runCli(['rotate-encryption-key'], { ...database, ...env(3) })
         assert.equal(missing.code, 1)
-        assert.match(missing.errors, /1202 tax numbers did not open .*REGISTRY_PREVIOUS/)
+        assert.match(missing.errors, /1202 tax numbers could not be decrypted .*REGISTRY_PREVIOUS/)
       },
       connection,
     )

@@ -113,7 +113,7 @@ describe('The configuration', () => {
     for (const rest of ['a:b%23c@h:5432/d', 'a:b@/d?host=/run/postgresql', '/d?host=/run', 'h'])
       assert.ok(readConfig({ DATABASE_URL: `postgres://${rest}` }).databaseUrl)
     const words = complaint({ DATABASE_URL: 'postgres://registry:my#secret@h/d' })
-    assert.match(words, /DATABASE_URL is no URL: .*%23 for #/)
+    assert.match(words, /DATABASE_URL is not a valid URL: .*%23 for #/)
     assert.doesNotMatch(words, /my|secret/)
   })
 

@@ -102,7 +102,7 @@ describe('Migrations', () => {
     assert.deepEqual(await migrate(connection, folder), ['9999-next.sql'])
     await assert.rejects(
       migrate(connection),
-      /9999-next\.sql is missing from this version: a newer one has been here/,
+      /9999-next\.sql is missing from this version: a newer version has upgraded the database/,
     )
   })
 
@@ -115,7 +115,7 @@ describe('Migrations', () => {
     write('9999-next.sql', 'create table next_one ()')
     await assert.rejects(
       migrate(connection, folder),
-      /lacks 9999-next\.sql, and others that started before run on it: .*Stop all nodes/,
+      /lacks 9999-next\.sql, but processes that started before are still .*Stop all nodes/,
     )
     assert.deepEqual(await applied(connection), [...present, '9998-kind.sql'])
     const migrated = migrate(connection, folder)

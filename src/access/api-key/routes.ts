@@ -9,7 +9,7 @@ export const apiKeyEndpoints: Endpoint[] = [
     operation: 'GET /ApiKey',
     access: 'signed-in',
     peopleOnly: true,
-    summary: 'Read your API keys, or with User.Read those of others.',
+    summary: 'List your API keys. With User.Read you can also list those of other users.',
     query: ApiKeyQuery,
     data: arrayOf(ApiKey),
     read: ({ query, actor }, handle) => readKeys(handle, actor, query),
@@ -17,7 +17,9 @@ export const apiKeyEndpoints: Endpoint[] = [
   writing({
     ...shared,
     operation: 'POST /ApiKey',
-    summary: 'Make a key for a program that works for you; it is shown this once.',
+    summary:
+      'Create an API key for a program that acts on your behalf. The key is shown only in this ' +
+      'answer.',
     body: ApiKeyInput,
     data: arrayOf(NewApiKey),
     secret: true,
@@ -26,7 +28,8 @@ export const apiKeyEndpoints: Endpoint[] = [
   writing({
     ...shared,
     operation: 'DELETE /ApiKey',
-    summary: 'End a key of yours, or with User.Write that of another.',
+    summary:
+      'Revoke one of your API keys. With User.Write you can also revoke those of other users.',
     query: ApiKeyEnd,
     data: nothing,
     write: ({ query, actor }, tx) => deleteKey(tx, actor, query),

@@ -39,7 +39,7 @@ const granted = {
 
 export const ApiKeyInput = Type.Object(granted, {
   $id: 'ApiKeyInput',
-  description: 'What a program may do for you: never more than you yourself.',
+  description: 'What a program may do on your behalf. A key never has more rights than its user.',
   example: {
     name: 'Nightly prices',
     permissions: ['Investment.Read', 'Investment.Write'],
@@ -80,7 +80,9 @@ export const NewApiKey = shown(
   'NewApiKey',
   {
     ...shownFields,
-    key: Type.String({ description: 'For the Authorization header; shown this once.' }),
+    key: Type.String({
+      description: 'The key, for the Authorization header. It is shown only in this answer.',
+    }),
   },
   { ...example, key: 'rk_the-key-itself' },
 )

@@ -33,7 +33,8 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
   reading({
     operation: 'GET /Approval',
     access: 'Approval.Read',
-    summary: 'List writes that wait or waited for approval, with what they would change.',
+    summary:
+      'List requests that are or were waiting for approval, with the changes that they would make.',
     query: ApprovalQuery,
     data: arrayOf(Approval),
     read: ({ query, actor }, handle) => readApprovals(handle, actor, desk, query),
@@ -41,23 +42,24 @@ export const approvalEndpoints = (desk: ApprovalDesk): Endpoint[] => [
   sharing({
     ...deciding,
     operation: 'POST /Approval/Approve',
-    summary: 'Approve; with the last approval needed the write is checked again and done.',
+    summary:
+      'Approve a request. The last approval needed checks the request again and carries it out.',
     body: ApprovalKey,
-    failures: { 412: 'What it would change has changed since it was asked for.' },
+    failures: { 412: 'The records that the request would change have changed since it was made.' },
     through: ({ body, actor }, write) => approve(desk, actor, write, body),
     alone: () => Promise.reject(new Error('An approval does not wait for another.')),
   }),
   writing({
     ...deciding,
     operation: 'POST /Approval/Reject',
-    summary: 'Reject a write that waits, with a reason.',
+    summary: 'Reject a waiting request, with a reason.',
     body: Rejection,
     write: ({ body, actor }, tx) => reject(tx, desk, actor, body),
   }),
   writing({
     ...deciding,
     operation: 'POST /Approval/Cancel',
-    summary: 'Cancel a write of your own that waits.',
+    summary: 'Cancel one of your own waiting requests.',
     body: ApprovalKey,
     write: ({ body, actor }, tx) => cancel(tx, desk, actor, body),
   }),
@@ -67,7 +69,7 @@ const ruleEndpoints = ({ writes }: ApprovalDesk): Endpoint[] => [
   reading({
     operation: 'GET /ApprovalRule',
     access: 'ApprovalRule.Write',
-    summary: 'Read the rules by which writes wait for approval.',
+    summary: 'List the rules that decide which requests need approval.',
     query: ApprovalRuleQuery,
     data: arrayOf(ApprovalRule),
     etag: { by: ['ApprovalRuleID'] },
@@ -76,7 +78,8 @@ const ruleEndpoints = ({ writes }: ApprovalDesk): Endpoint[] => [
   writing({
     ...ruling,
     operation: 'POST /ApprovalRule',
-    summary: 'Let writes of an operation or a resource wait for approval.',
+    summary:
+      'Create a rule: requests for one operation, or changes to one resource, then need approval.',
     body: ApprovalRuleInput,
     data: arrayOf(ApprovalRule),
     write: ({ body, actor }, tx) => createRule(tx, actor, writes(), body),
@@ -84,7 +87,7 @@ const ruleEndpoints = ({ writes }: ApprovalDesk): Endpoint[] => [
   writing({
     ...ruling,
     operation: 'PUT /ApprovalRule',
-    summary: 'Change a rule; what is left out stays.',
+    summary: 'Change a rule. Fields that are left out keep their values.',
     body: ApprovalRuleUpdate,
     data: arrayOf(ApprovalRule),
     write: ({ body, actor }, tx) => updateRule(tx, actor, writes(), body),
@@ -92,7 +95,7 @@ const ruleEndpoints = ({ writes }: ApprovalDesk): Endpoint[] => [
   writing({
     ...ruling,
     operation: 'DELETE /ApprovalRule',
-    summary: 'Remove a rule; what waits goes on waiting.',
+    summary: 'Delete a rule. Requests that are already waiting go on waiting.',
     query: ApprovalRuleKey,
     data: nothing,
     write: ({ query, actor }, tx) => deleteRule(tx, actor, query),

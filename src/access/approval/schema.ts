@@ -32,8 +32,9 @@ export const ApprovalRuleInput = Type.Object(
   {
     $id: 'ApprovalRuleInput',
     description:
-      'Which writes wait for others: of one operation, or of a resource wherever it is written; ' +
-      'only where one of the fields changes, from an amount on, in some products.',
+      'Which requests need approval by other users: those for one operation, or all changes to ' +
+      'one resource, whichever operation makes them. A rule can be limited to changes of ' +
+      'certain fields, to amounts from a minimum, and to certain products.',
     example: { resource: 'PaymentDetail', requiredApprovals: 1, isActive: true },
   },
 )
@@ -98,20 +99,24 @@ export const Approval = shown(
         decidedDate: DateTime,
         isCounted: Type.Boolean({
           description:
-            'False while who gave this may not decide on it: then it is not one of those ' +
-            'needed, until they may again. Of a decided request, whether it was one of them.',
+            'Whether this approval counts towards those that are needed. False while the user ' +
+            'who gave it is not allowed to decide on the request; it counts again once they ' +
+            'are. For a decided request: whether it counted.',
         }),
       }),
     ),
     changes: Type.Unsafe<unknown>({
-      description: 'What was asked or would change, sensitive values blotted out.',
+      description:
+        'The request itself or the changes that it would make. Sensitive values are masked.',
     }),
     createdDate: DateTime,
     expiresDate: DateTime,
     decidedDate: DateTime,
     reason: Type.String(),
     resourceIDs: Type.Array(LongId, {
-      description: 'The records it is about, or has made; empty while what it makes waits.',
+      description:
+        'The records that the request changes, or that it has created. Empty while a request to ' +
+        'create records is waiting.',
     }),
   },
   {
@@ -136,12 +141,14 @@ export const Approval = shown(
 export const ApprovalQuery = Type.Object({
   ApprovalID: optional(LongId),
   State: optional(State),
-  UserID: optional({ ...Id, description: 'Who asked for it.' }),
+  UserID: optional({ ...Id, description: 'The user who made the request.' }),
   ToDecide: optional(
     Type.Boolean({
       description:
-        'Whether it waits for whoever looks: somebody else asked for it, they may do what it ' +
-        'does, and have not approved it yet, or enough have and any of them can have it done.',
+        'true: only requests that wait for you. These were made by somebody else, you have the ' +
+        'permission for the operation, and either you have not approved them yet, or they have ' +
+        'enough approvals and anybody who may decide can have them carried out. false: only the ' +
+        'others.',
     }),
   ),
   ...paging,

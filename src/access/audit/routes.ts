@@ -21,7 +21,7 @@ export const auditEndpoints = (database: Database, veil: Veil): Endpoint[] => [
     operation: 'GET /Audit',
     name: 'listAuditRecords',
     access: 'Audit.Read',
-    summary: 'Read the audit trail: who did what, when, to which records.',
+    summary: 'List the audit trail: who did what, when, and to which records.',
     query: AuditQuery,
     data: arrayOf(Audit),
     read: ({ query, actor }, handle) => readAudit(handle, actor, veil, query),
@@ -29,14 +29,16 @@ export const auditEndpoints = (database: Database, veil: Veil): Endpoint[] => [
   reading({
     operation: 'GET /Audit/Seal',
     access: 'Audit.Read',
-    summary: 'Read the signed head of the audit chain, to be kept elsewhere.',
+    summary: 'Read the signed head of the audit chain. Keep a copy of it outside the registry.',
     data: nullable(AuditSeal),
     read: (_request, handle) => readSeal(handle),
   }),
   reading({
     operation: 'GET /Audit/Verify',
     access: 'Audit.Read',
-    summary: 'Recompute the audit chain; names the first record that is not as it was sealed.',
+    summary:
+      'Recompute the audit chain. If a record is not as it was sealed, the answer names the ' +
+      'first such record.',
     query: VerifyQuery,
     data: AuditVerification,
     read: async ({ query, actor, caller }) => {

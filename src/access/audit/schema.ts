@@ -15,7 +15,7 @@ export const Audit = shown(
     resourceIDs: Type.Array(Type.Integer()),
     productID: Type.Integer(),
     changes: Type.Unsafe<unknown>({
-      description: 'What was asked or what changed, sensitive values blotted out.',
+      description: 'The request itself or the changes that it made. Sensitive values are masked.',
     }),
     requestID: Type.String(),
   },
@@ -52,9 +52,11 @@ export const AuditSeal = shown(
     position: LongId,
     sealedDate: DateTime,
     auditID: LongId,
-    publicKey: Type.String({ description: 'Ed25519, as PEM.' }),
-    signature: Type.String({ description: 'Of signedText, in base64.' }),
-    hash: Type.String({ description: 'SHA-256 over all records up to this one, in hex.' }),
+    publicKey: Type.String({ description: 'The Ed25519 public key, as PEM.' }),
+    signature: Type.String({ description: 'The signature of signedText, in base64.' }),
+    hash: Type.String({
+      description: 'The SHA-256 hash over all records up to this one, in hexadecimal.',
+    }),
     signedText: Type.String(),
   },
   {
@@ -79,7 +81,7 @@ export const AuditVerification = Type.Object(
   {
     isWhole: Type.Boolean(),
     records: Type.Integer(),
-    sealed: Type.Integer({ description: 'Records up to the first fault.' }),
+    sealed: Type.Integer({ description: 'The number of records up to the first fault.' }),
     seals: Type.Integer(),
     faults: Type.Array(
       Type.Object({

@@ -8,8 +8,11 @@ export const Code = requiredText(40)
 
 export const Enrolment = Type.Object(
   {
-    secret: Type.String({ description: 'In base32; shown this once.' }),
-    otpauthUrl: Type.String({ description: 'The same for an authenticator, as a QR code has it.' }),
+    secret: Type.String({ description: 'The secret in base32. It is shown only in this answer.' }),
+    otpauthUrl: Type.String({
+      description:
+        'The same secret as an otpauth URI, for the QR code that an authenticator app scans.',
+    }),
   },
   {
     $id: 'SecondFactorEnrolment',
@@ -25,7 +28,9 @@ export const Confirmation = Type.Object(
 )
 export const RecoveryCodes = Type.Object(
   {
-    recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown this once.' }),
+    recoveryCodes: Type.Array(Type.String(), {
+      description: 'Each code works once. The codes are shown only in this answer.',
+    }),
   },
   { $id: 'RecoveryCodes', example: { recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] } },
 )

@@ -54,7 +54,7 @@ const signInEndpoints = (door: SignInDoor): Endpoint[] => [
     event: null,
     access: 'public',
     summary: 'Sign in.',
-    description: 'Every sign-in is judged anew: an Idempotency-Key has no effect.',
+    description: 'Every sign-in is checked anew: an Idempotency-Key has no effect.',
     resource: 'User',
     body: Login,
     data: Tokens,
@@ -75,7 +75,7 @@ const signInEndpoints = (door: SignInDoor): Endpoint[] => [
     name: 'refreshToken',
     event: null,
     access: 'public',
-    summary: 'Trade a refresh token for a new pair of tokens.',
+    summary: 'Exchange a refresh token for a new pair of tokens.',
     resource: 'User',
     body: Refresh,
     data: Tokens,
@@ -97,7 +97,7 @@ const signInEndpoints = (door: SignInDoor): Endpoint[] => [
     access: 'signed-in',
     peopleOnly: true,
     whileEnrolling: true,
-    summary: 'Sign out: the tokens of this session end.',
+    summary: 'Sign out. The tokens of this session become invalid.',
     resource: 'User',
     data: nothing,
     write: ({ actor }, tx) => signOut(tx, actor),
@@ -109,7 +109,7 @@ const sessionEndpoints: Endpoint[] = [
     operation: 'GET /User/Me',
     access: 'signed-in',
     whileEnrolling: true,
-    summary: 'Read who you are, what you may do and which products you see.',
+    summary: 'Read your own user, your permissions and the products that you can see.',
     data: Me,
     read: ({ actor }, handle) => readMe(handle, actor),
   }),
@@ -117,7 +117,9 @@ const sessionEndpoints: Endpoint[] = [
     operation: 'GET /User/Session',
     access: 'signed-in',
     peopleOnly: true,
-    summary: 'Read who is signed in and from where: yourself, or with User.Read others too.',
+    summary:
+      'List your sessions: when and from where you are signed in. With User.Read you can also ' +
+      'list those of other users.',
     query: SessionQuery,
     data: arrayOf(Session),
     read: ({ query, actor }, handle) => readSessions(handle, actor, query),
@@ -126,7 +128,8 @@ const sessionEndpoints: Endpoint[] = [
     operation: 'DELETE /User/Session',
     access: 'signed-in',
     peopleOnly: true,
-    summary: 'End a session, or all of a user; those of others with User.Write.',
+    summary:
+      'End one session, or all sessions of a user. Ending those of other users needs User.Write.',
     resource: 'User',
     event: null,
     query: SessionEnd,
@@ -147,7 +150,9 @@ const factorEndpoints = (door: SignInDoor): Endpoint[] => [
     ...aboutFactor,
     event: null, // the unconfirmed secret has no effect yet
     operation: 'POST /User/SecondFactor',
-    summary: 'Begin with a second factor: a secret for an authenticator, shown this once.',
+    summary:
+      'Start to set up a second factor. The answer has the secret for an authenticator app, and ' +
+      'shows it only this once.',
     data: Enrolment,
     secret: true,
     write: ({ actor }, tx) => enrolFactor(tx, actor, door.factors),
@@ -156,7 +161,9 @@ const factorEndpoints = (door: SignInDoor): Endpoint[] => [
     ...aboutFactor,
     event: 'user.updated',
     operation: 'POST /User/SecondFactor/Confirm',
-    summary: 'Confirm a second factor with its first code; gives ten recovery codes, this once.',
+    summary:
+      'Confirm a second factor with its first code. The answer has ten recovery codes, and ' +
+      'shows them only this once.',
     body: Confirmation,
     data: RecoveryCodes,
     secret: true,
@@ -170,7 +177,7 @@ const factorEndpoints = (door: SignInDoor): Endpoint[] => [
     resource: 'User',
     event: 'user.updated',
     operation: 'DELETE /User/SecondFactor',
-    summary: 'Remove your second factor with a code, or with User.Write that of another.',
+    summary: 'Remove your own second factor, with a code, or with User.Write that of another user.',
     query: FactorRemoval,
     data: nothing,
     write: (request, tx) =>
@@ -182,7 +189,7 @@ const userRecordEndpoints = ({ nameKey }: SignInDoor): Endpoint[] => [
   reading({
     operation: 'GET /User',
     access: 'User.Read',
-    summary: 'Read one user, or a page of all.',
+    summary: 'Read one user, or list all users page by page.',
     query: UserQuery,
     data: arrayOf(User),
     etag: { by: ['UserID', 'Username'], without: ['lastLoginDate'] },
@@ -201,7 +208,7 @@ const userRecordEndpoints = ({ nameKey }: SignInDoor): Endpoint[] => [
   writing({
     operation: 'PUT /User',
     access: 'User.Write',
-    summary: 'Change a user; what is left out stays.',
+    summary: 'Change a user. Fields that are left out keep their values.',
     resource: 'User',
     body: UserUpdate,
     data: arrayOf(User),
@@ -215,7 +222,7 @@ const userRecordEndpoints = ({ nameKey }: SignInDoor): Endpoint[] => [
     access: 'signed-in',
     ofOthers: 'User.Write',
     peopleOnly: true,
-    summary: 'Change your own password, or with User.Write that of another.',
+    summary: 'Change your own password, or with User.Write that of another user.',
     resource: 'User',
     body: PasswordChange,
     data: nothing,

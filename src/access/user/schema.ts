@@ -73,7 +73,9 @@ export const UserUpdate = Type.Object(
   },
   {
     $id: 'UserUpdate',
-    description: 'What is left out stays. All products are given by `productIDs: null` alone.',
+    description:
+      'Fields that are left out keep their values. Only `productIDs: null` gives access to all ' +
+      'products.',
     example: { userID: 2, role: 'ReadOnly', isActive: true },
   },
 )
@@ -113,7 +115,9 @@ export const PasswordChange = Type.Object(
   },
   {
     $id: 'PasswordChange',
-    description: 'Your own password, with the current one; or, with User.Write, that of another.',
+    description:
+      'To change your own password, give the current one too. With User.Write you can change ' +
+      'the password of another user.',
     example: { currentPassword: 'the old pass phrase', newPassword: 'a new long pass phrase' },
   },
 )
@@ -136,7 +140,9 @@ export const Tokens = Type.Object(
     expiresIn: Type.Integer({ description: 'Seconds.' }),
     tokenType: Type.String(),
     secondFactorRequired: optional(
-      Type.Boolean({ description: 'These tokens can only enrol a second factor.' }),
+      Type.Boolean({
+        description: 'If true, these tokens can only be used to set up a second factor.',
+      }),
     ),
   },
   {

@@ -45,7 +45,7 @@ export const commonEndpoints = (
     name: 'listLookups',
     access: 'public',
     anyVersion: true,
-    summary: 'The values of all lookup categories, or of one.',
+    summary: 'List the values of all lookup categories, or of one.',
     query: LookupQuery,
     data: arrayOf(Lookup),
     read: ({ query }, handle) => readLookups(handle, query),
@@ -56,7 +56,8 @@ export const commonEndpoints = (
     atOnce: true,
     access: 'public',
     anyVersion: true,
-    summary: 'Whether the service and its database answer, and it is not about to stop.',
+    summary:
+      'Whether the service is ready: it and its database answer, and it is not about to stop.',
     data: Health,
     read: async (_request, handle) => {
       if (stopping.aborted) throw aboutToStop()

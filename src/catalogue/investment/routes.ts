@@ -22,7 +22,7 @@ export const investmentEndpoints = [
   reading({
     operation: 'GET /Investment',
     access: 'Investment.Read',
-    summary: 'Read one investment, or a page of all.',
+    summary: 'Read one investment, or list all investments page by page.',
     query: InvestmentQuery,
     data: arrayOf(Investment),
     etag: { by: investmentParameter.fields },
@@ -40,7 +40,7 @@ export const investmentEndpoints = [
   writing({
     operation: 'PUT /Investment',
     access: 'Investment.Write',
-    summary: 'Replace an investment; isActive false closes it to new money.',
+    summary: 'Replace an investment. isActive false closes it to new money.',
     resource: 'Investment',
     body: InvestmentUpdate,
     data: arrayOf(Investment),

@@ -28,16 +28,16 @@ const PriceTolerance = decimal(
   { minimum: '0' },
   {
     description:
-      'How far a price may be from the one before it, in percent of that one, unless it says ' +
-      'confirm: true. Null: as far as it likes.',
+      'By how many percent a price may differ from the one before it. A price that differs by ' +
+      'more is refused unless it is sent with confirm: true. Null: no limit.',
   },
 )
 const PriceAge = Type.Integer({
   minimum: 0,
   maximum: 36_500,
   description:
-    'How many days old the price of a posting may be, unless the posting says confirm: true. ' +
-    'Null: as old as it is.',
+    'How many days old the price of a posting may be. A posting at an older price is refused ' +
+    'unless it is sent with confirm: true. Null: no limit.',
 })
 
 const ResidualOnExit = Type.Unsafe<'Pay' | 'Carry'>({
@@ -120,7 +120,8 @@ const priceExample = { investmentID: 1, priceDate: '2026-06-30', price: 1.0425 }
 /** `confirm` accepts a price that moves further than the investment's tolerance allows. */
 const Confirm = {
   ...Flag,
-  description: 'Takes a price that is further from the one before it than the tolerance allows.',
+  description:
+    'Accepts a price that differs from the one before it by more than the tolerance allows.',
 }
 
 export const PriceInput = Type.Object(

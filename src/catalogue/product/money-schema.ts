@@ -13,12 +13,13 @@ import { incomeKinds } from './income-kinds.ts'
 
 export const Withholding = {
   ...Flag,
-  description: 'Whether Payment withholds tax by the rates of GET /WithholdingRate.',
+  description:
+    'Whether the payment of a distribution withholds tax, at the rates of GET /WithholdingRate.',
 }
 export const IncomeKindName = Type.Unsafe<(typeof incomeKinds)[number]>({
   type: 'string',
   enum: incomeKinds,
-  description: 'What the income is for tax, which tells the rate.',
+  description: 'The kind of income for tax purposes. It decides the rate of withholding tax.',
 })
 /** Each name has one kind; names are the same regardless of letter case and of outer blanks. */
 const oneKindEach: Check = (value) => {
@@ -37,8 +38,8 @@ export const TaxComponentKinds = document(
     maxItems: 100,
     check: oneKindEach,
     description:
-      'What the tax components of distributions are for tax, by their names. The names of ' +
-      'the specification are known without.',
+      'The kind of income that each tax component of distributions is, by the name of the ' +
+      'component. The component names of the specification need no entry.',
   }),
 )
 
@@ -47,8 +48,8 @@ export const CoolOff = Type.Integer({
   maximum: 365,
   default: 0,
   description:
-    'How many days ago the bank details of a payee must have been changed last for a payment run ' +
-    'to pay them; 0: whenever.',
+    'The number of days that must have passed since the bank details of a payee were last ' +
+    'changed before a payment run pays to them. 0: no waiting period.',
 })
 
 /** The month and day of a date that every year has: not 29 February. */
@@ -59,22 +60,23 @@ export const FinancialYearEnd = Type.String({
   pattern: dayOfEveryYear,
   must: 'must be the month and the day of a day that every year has, like 06-30',
   default: '06-30',
-  description: 'The last day of the financial year, by which annual tax statements are made.',
+  description:
+    'The last day of the financial year, which decides the period of annual tax statements.',
 })
 export const CompanyTax = decimal(
   { minimum: '0', maximum: '99' },
   {
     default: '30',
     description:
-      'The rate of company tax, in percent, that franked dividends carry a credit for, as ' +
-      'statements show it.',
+      'The rate of company tax, in percent, that is used for the franking credits shown on ' +
+      'statements.',
   },
 )
 
 const Colour = Type.String({
   pattern: '^#[0-9A-Fa-f]{6}$',
   must: 'must be a colour like #1f4e79',
-  description: 'The colour of titles and lines.',
+  description: 'The colour of titles and lines in the documents.',
 })
 /** The issuer shown on documents to investors; without it they show only the product's name. */
 export const Issuer = document(
@@ -88,13 +90,13 @@ export const Issuer = document(
       website: optional(text(200)),
       logoDocumentID: optional({
         ...Id,
-        description: 'A document of this product that is an image, PNG or JPEG.',
+        description: 'The id of a document of this product that is a PNG or JPEG image.',
       }),
       accentColour: optional(Colour),
       statementNote: optional(
-        text(2000, { description: 'What stands at the end of every statement.' }),
+        text(2000, { description: 'A note that is printed at the end of every statement.' }),
       ),
     },
-    { description: 'Who stands on everything that goes to an investor.' },
+    { description: 'The issuer that is named on every document for investors.' },
   ),
 )

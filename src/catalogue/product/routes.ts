@@ -14,7 +14,7 @@ export const productEndpoints = (surroundings: Surroundings) => [
   reading({
     operation: 'GET /Product',
     access: 'Product.Read',
-    summary: 'Read one product, or a page of all.',
+    summary: 'Read one product, or list all products page by page.',
     query: ProductQuery,
     data: arrayOf(Product),
     etag: { by: productParameter.fields },
@@ -32,7 +32,9 @@ export const productEndpoints = (surroundings: Surroundings) => [
   writing({
     operation: 'PUT /Product',
     access: 'Product.Write',
-    summary: 'Replace a product; what is set from timeZone on stays where it is left out.',
+    summary:
+      'Replace a product. If timeZone or one of the fields after it is left out, that field ' +
+      'keeps its value.',
     resource: 'Product',
     body: ProductUpdate,
     data: arrayOf(Product),

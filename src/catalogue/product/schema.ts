@@ -31,15 +31,17 @@ const TimeZone = textThat(
   'must be a time zone of the IANA, like Australia/Sydney',
   {
     description:
-      'The zone whose day is the day of the product: today, ahead of today, the record date has ' +
-      'ended. Left out on creation: REGISTRY_TIME_ZONE.',
+      'The time zone that decides which day it is for the product: what today is, which dates ' +
+      'are in the future, and when a record date has ended. If left out when a product is ' +
+      'created: REGISTRY_TIME_ZONE.',
   },
 )
 const LockedDate = {
   ...RegisterDate,
   description:
-    'Nothing dated on or before it is posted, updated, rolled back or priced. It goes forward ' +
-    'with Product.Write, at most to today; beyond, back or away (null) with Product.Unlock.',
+    'Nothing dated on or before this day can be posted, updated, rolled back or priced. Moving ' +
+    'it forward, up to today, needs Product.Write. Moving it past today or back, or removing it ' +
+    '(null), needs Product.Unlock.',
 }
 
 const fields = {

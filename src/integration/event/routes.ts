@@ -6,11 +6,12 @@ export const eventEndpoints = (follow: Follow): Endpoint[] => [
   reading({
     operation: 'GET /Event',
     access: 'Event.Read',
-    summary: 'Read the feed of events: what happened, in an order that never changes.',
+    summary: 'Read the feed of events: everything that happened, in an order that never changes.',
     description:
-      'The top-level `cursor` tells where to go on from, also where there was nothing: send it ' +
-      'as `After`. A page may be shorter than PageSize; one without events is the end for now. ' +
-      'You hear of what you may read, of your products.',
+      'To continue, send the top-level `cursor` of the answer as `After`; there is one even if ' +
+      'the answer has no events. A page may be shorter than PageSize. Only a page without ' +
+      'events means that you have reached the end for now. You get the events of records that ' +
+      'you may read, in the products that you can see.',
     query: EventQuery,
     data: arrayOf(RegistryEvent),
     texts: ['cursor'],

@@ -5,21 +5,32 @@ import { DateTime, Id, LongId, optional, shown } from '../../platform/shape/fiel
 export const RegistryEvent = shown(
   'Event',
   {
-    eventID: Type.Integer({ ...LongId, description: 'The number of the event; not its place.' }),
+    eventID: Type.Integer({
+      ...LongId,
+      description: 'The number of the event. It is not its position in the feed.',
+    }),
     cursor: Type.String({
-      description: 'The place of the event in the feed: After this, the next one comes.',
+      description:
+        'The position of the event in the feed. Send it as After to get the events that follow.',
     }),
     type: Type.Unsafe<string>({ type: 'string', enum: eventTypes }),
     occurredDate: DateTime,
-    productID: Type.Integer({ description: 'The product it concerns; null where it is none.' }),
-    resource: Type.String({ description: 'Where to fetch what the ids name.' }),
+    productID: Type.Integer({
+      description: 'The product that the event concerns; null if it concerns none.',
+    }),
+    resource: Type.String({
+      description: 'The resource from which the records with these ids can be read.',
+    }),
     ids: Type.Array(Type.Integer(), {
-      description: 'The native ids of the records written; empty where they are more than 1000.',
+      description: 'The native ids of the records written; empty if there are more than 1000.',
     }),
     counts: Type.Unsafe<unknown>({
-      description: 'How many it was about, where the ids do not tell: { "accounts": 1000000 }.',
+      description:
+        'How many records the event concerns, if the ids do not show it: { "accounts": 1000000 }.',
     }),
-    userID: Type.Integer({ description: 'Who did it; null where the registry did.' }),
+    userID: Type.Integer({
+      description: 'The user who caused the event; null if the registry did.',
+    }),
   },
   {
     eventID: 4711,
@@ -42,8 +53,8 @@ export const EventQuery = Type.Object({
       minLength: 1,
       maxLength: 100,
       description:
-        'A cursor from an earlier answer. Without it the feed begins with the oldest event that ' +
-        'is kept; `now` means only what comes.',
+        'A cursor from an earlier answer. If left out, the feed starts with the oldest event ' +
+        'that is kept. `now`: only events that happen from now on.',
     }),
   ),
   Type: optional(
@@ -60,7 +71,7 @@ export const EventQuery = Type.Object({
       minimum: 0,
       maximum: longestWait,
       default: 0,
-      description: 'Seconds to hold the answer until there is an event.',
+      description: 'How many seconds to wait for an event before answering that there is none.',
     }),
   ),
 })

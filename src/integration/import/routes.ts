@@ -41,11 +41,12 @@ export const importEndpoints = (database: Database, files: Files): Endpoint[] =>
     operation: 'POST /Import',
     ...change,
     name: 'createImport',
-    summary: 'Import a file of rows; it is done in the background.',
-    description: `Rows become what the API itself would have done: Investors \`POST /BizEntity\`,
-Prices \`POST /Investment/Price\`, Transactions the posting that the column \`operation\` names,
-OpeningBalances an allotment that is the first of its holding, PaymentResults
-\`POST /PaymentRun/Result\`. The permission of that operation is needed as well.`,
+    summary: 'Import a file of rows. The import runs in the background.',
+    description: `Each row is processed like a request of the API: Investors like
+\`POST /BizEntity\`, Prices like \`POST /Investment/Price\`, Transactions like the posting named in
+the column \`operation\`, OpeningBalances like an allotment that must be the first transaction of
+its holding, and PaymentResults like \`POST /PaymentRun/Result\`. Also needs the permission for
+that operation.`,
     body: ImportInput,
     data: Import,
     accepted: Import,
@@ -56,7 +57,7 @@ OpeningBalances an allotment that is the first of its holding, PaymentResults
   reading({
     operation: 'GET /Import',
     access: 'Import.Write',
-    summary: 'List imports: how far they are, and what became of them.',
+    summary: 'List imports, with their progress and results.',
     query: ImportQuery,
     data: arrayOf(Import),
     read: ({ query, actor }, handle) => readImports(handle, actor, query),
@@ -64,9 +65,13 @@ OpeningBalances an allotment that is the first of its holding, PaymentResults
   downloading({
     operation: 'GET /Import/File',
     access: 'Import.Write',
-    summary: 'Download the refused rows, with what is wrong with each, to mend and send again.',
-    description: `Needs the permission of what is imported, too; of somebody else's investors, which
-may have tax and bank numbers, also PaymentDetail.Read. Each download is audited.`,
+    summary:
+      'Download the refused rows with the errors of each, so that they can be corrected and ' +
+      'sent again.',
+    description:
+      'Also needs the permission for what is imported. If somebody else imported investors, ' +
+      'whose rows may contain tax and bank numbers, it needs PaymentDetail.Read as well. Every ' +
+      'download is recorded in the audit trail.',
     query: ImportFileQuery,
     data: ImportFile,
     download: ({ query, actor }) => handOutErrors(database, files, actor, query),
@@ -74,7 +79,9 @@ may have tax and bank numbers, also PaymentDetail.Read. Each download is audited
   downloading({
     operation: 'GET /Import/Template',
     access: 'Import.Write',
-    summary: 'Download an empty file of a type: its columns, an example, and the lookups.',
+    summary:
+      'Download a template for a type of import, with its columns, an example and the lookup ' +
+      'values.',
     query: TemplateQuery,
     data: ImportFile,
     download: ({ query }) => templateOf(query.Type, query.Format ?? 'csv'),
@@ -84,8 +91,9 @@ may have tax and bank numbers, also PaymentDetail.Read. Each download is audited
     ...change,
     event: 'import.cancelled',
     name: 'cancelImport',
-    summary: 'Cancel an import; of one that goes on, the rows that are in stay.',
-    description: 'Needs the permission of what is imported, too.',
+    summary:
+      'Cancel an import. An import with mode `continue` keeps the rows that were already imported.',
+    description: 'Also needs the permission for what is imported.',
     query: ImportKey,
     data: nothing,
     write: ({ query, actor }, tx) => cancelImport(tx, actor, query),

@@ -42,18 +42,23 @@ const oneOf = <T extends string>(values: readonly T[], description: string) =>
       values.find((value) => value.toLowerCase() === String(given).toLowerCase()) ?? given,
   })
 
-const ImportTypeName = oneOf(importTypes, 'What the rows are.')
-const FormatName = oneOf(formats, 'How the file is written; by its name where left out.')
+const ImportTypeName = oneOf(importTypes, 'What the rows contain.')
+const FormatName = oneOf(
+  formats,
+  'The format of the file. If left out, it is taken from the file name.',
+)
 const ModeName = oneOf(
   modes,
-  'validate: everything is checked as if, nothing is written. atomic: all rows or none. ' +
-    'continue: good rows go in, bad rows are listed.',
+  'validate: checks all rows as if they were imported, and writes nothing. atomic: imports all ' +
+    'rows or none. continue: imports the good rows and lists the bad rows.',
 )
 
 const MappedColumns = Type.Unsafe<Mapping>({
   type: 'array',
   maxItems: 500,
-  description: 'Which field a column is, where its heading does not say so; as JSON in a form.',
+  description:
+    'The field that each column is for, if its heading is not the name of the field. In a form: ' +
+    'as JSON.',
   items: Type.Object({ column: requiredText(200), field: optional(text(200)) }),
   // A form has texts only.
   conformed: (given: unknown) => {
@@ -71,16 +76,22 @@ export const ImportInput = Type.Object(
     type: ImportTypeName,
     mode: ModeName,
     format: optional(FormatName),
-    dateFormat: optional(oneOf(dateFormats, 'How dates are written in every row.')),
-    encoding: optional(oneOf(encodings, 'Of csv and jsonl; a mark at the beginning is known.')),
+    dateFormat: optional(oneOf(dateFormats, 'The format of the dates in the file.')),
+    encoding: optional(
+      oneOf(
+        encodings,
+        'The encoding of csv and jsonl files. A UTF-8 byte order mark at the start of the file ' +
+          'takes precedence.',
+      ),
+    ),
     mapping: optional(MappedColumns),
-    productID: optional({ ...Id, description: 'Only rows of this product are taken.' }),
-    again: optional({ ...Flag, description: 'Take a file that was committed before.' }),
+    productID: optional({ ...Id, description: 'Only rows of this product are accepted.' }),
+    again: optional({ ...Flag, description: 'Imports a file again that was already imported.' }),
     documentID: optional(Id),
     fileName: optional(text(255)),
     content: optional(
       Type.String({
-        description: 'The file in base64, where there is no documentID.',
+        description: 'The file in base64, if there is no documentID.',
         contentEncoding: 'base64',
       }),
     ),
@@ -108,18 +119,22 @@ export const Import = shown('Import', {
   fileName: Type.String(),
   fileSize: Type.Integer(),
   documentID: Id,
-  productIDs: Type.Array(Id, { description: 'Whose rows are taken; none here: all.' }),
+  productIDs: Type.Array(Id, {
+    description: 'The products whose rows are accepted; empty: all products.',
+  }),
   unknownColumns: Type.Array(Type.String(), {
     description:
-      'Headings that are no field: what stands under them is not looked at. The first 100, and ' +
-      'how many more there are.',
+      'Headings that do not match a field; their columns are ignored. The first 100, followed ' +
+      'by the number of further ones.',
   }),
   rowsRead: Type.Integer(),
   rowsAccepted: Type.Integer(),
   rowsRefused: Type.Integer(),
   progressPercent: Type.Integer(),
   message: Type.String(),
-  errorsSize: Type.Integer({ description: 'Of the file of refused rows, where there is one.' }),
+  errorsSize: Type.Integer({
+    description: 'The size of the file of refused rows in bytes; null if there is none.',
+  }),
   username: Type.String(),
   createdDate: DateTime,
   startedDate: DateTime,
@@ -129,13 +144,13 @@ export const Import = shown('Import', {
 export const ImportQuery = Type.Object({
   ImportID: optional(Id),
   Type: optional(ImportTypeName),
-  Status: optional(oneOf(statuses, 'How far it is.')),
+  Status: optional(oneOf(statuses, 'The status of the import.')),
   ...paging,
 })
 export const ImportKey = Type.Object({ ImportID: Id })
 export const ImportFileQuery = Type.Object({
   ImportID: Id,
-  Result: oneOf(['errors'] as const, 'errors: the refused rows, with what is wrong with each.'),
+  Result: oneOf(['errors'] as const, 'errors: the refused rows with the errors of each.'),
   ...rawParameter,
 })
 export const TemplateQuery = Type.Object({

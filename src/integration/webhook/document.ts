@@ -10,7 +10,7 @@ const sent = ['eventID', 'productID', 'resource', 'ids', 'counts', 'userID']
 const WebhookEvent = Type.Object(
   {
     type: Type.Unsafe<string>({ type: 'string', enum: eventTypes }),
-    timestamp: { ...DateTime, description: 'When it happened.' },
+    timestamp: { ...DateTime, description: 'When the event happened.' },
     data: Type.Object(
       Object.fromEntries(
         Object.entries(RegistryEvent.properties).filter(([name]) => sent.includes(name)),
@@ -26,16 +26,16 @@ export const webhookDocument: readonly Webhook[] = [
     name: 'event',
     operationId: 'receiveEvent',
     tag: 'Webhook',
-    summary: 'An event, as it happened.',
+    summary: 'An event, sent shortly after it happened.',
     description:
-      'By the Standard Webhooks contract. At least once, under the same `webhook-id`; not ' +
-      'necessarily in order.',
+      'Follows the Standard Webhooks specification. Every event is sent at least once, always ' +
+      'with the same `webhook-id`, and not necessarily in order.',
     headers: {
-      'webhook-id': 'The same whenever the same event is sent.',
-      'webhook-timestamp': 'When it is sent, in seconds since 1970.',
+      'webhook-id': 'The id of the message. It is the same each time the same event is sent.',
+      'webhook-timestamp': 'The time of sending, in seconds since 1 January 1970 (UTC).',
       'webhook-signature':
-        '`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64; two, separated by a blank, ' +
-        'while a replaced secret is still valid.',
+        '`v1,` followed by the HMAC-SHA256 of `id.timestamp.body` in base64. While a replaced ' +
+        'secret is still valid, there are two such signatures, separated by a space.',
     },
     body: WebhookEvent,
   },

@@ -47,12 +47,13 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
     operation: 'POST /Webhook',
     ...change,
     secret: true,
-    summary: 'Have events sent to an address, from now on.',
+    summary: 'Create a webhook: events are sent to its address from now on.',
     description:
-      'By the Standard Webhooks contract: the headers `webhook-id`, `webhook-timestamp` and ' +
-      '`webhook-signature` sign the body with the secret that this answer shows once. You are ' +
-      'sent what you may read yourself. What is not answered with 2xx is sent again, up to ' +
-      `${repeats.count} times in ${repeats.hours} hours.`,
+      'Follows the Standard Webhooks specification: the headers `webhook-id`, ' +
+      '`webhook-timestamp` and `webhook-signature` sign the body with the secret, which is ' +
+      'shown only in this answer. The webhook gets the events that you may read yourself. An ' +
+      `event that is not answered with 2xx is sent again, up to ${repeats.count} times in ` +
+      `${repeats.hours} hours.`,
     body: WebhookInput,
     data: arrayOf(WebhookWithSecret),
     write: ({ body, actor }, tx) => {
@@ -63,11 +64,13 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
   writing({
     operation: 'PUT /Webhook',
     ...change,
-    summary: 'Change a webhook; what is left out stays. It acts for you from then on.',
+    summary:
+      'Change a webhook. Fields that are left out keep their values. From then on, your rights ' +
+      'decide what it is sent.',
     description:
-      'A webhook that was inactive, or whose user or API key had ended, is then sent what it ' +
-      'missed, as far back as events are kept (REGISTRY_EVENT_DAYS). After a longer time read ' +
-      'anew what you keep a copy of.',
+      'A webhook that was inactive, or whose user or API key had ended, is then sent the events ' +
+      'that it missed, as far back as events are kept (REGISTRY_EVENT_DAYS). After a longer ' +
+      'pause, read your copies of records anew.',
     body: WebhookUpdate,
     data: arrayOf(Webhook),
     write: ({ body, actor }, tx) => {
@@ -78,7 +81,7 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
   writing({
     operation: 'DELETE /Webhook',
     ...change,
-    summary: 'Delete a webhook with its deliveries.',
+    summary: 'Delete a webhook and its deliveries.',
     query: WebhookKey,
     data: nothing,
     write: ({ query, actor }, tx) => deleteWebhook(tx, actor, query),
@@ -92,7 +95,8 @@ const delivering = (seal: Seal): Endpoint[] => [
     event: 'webhook.updated',
     ...change,
     secret: true,
-    summary: 'Replace the secret of a webhook; the old one signs for 24 hours too.',
+    summary:
+      'Replace the secret of a webhook. For 24 hours, messages are signed with the old secret too.',
     body: WebhookKeyBody,
     data: arrayOf(WebhookWithSecret),
     write: ({ body, actor }, tx) => rotateSecret(tx, actor, body, seal),
@@ -102,7 +106,7 @@ const delivering = (seal: Seal): Endpoint[] => [
     name: 'testWebhook',
     event: null,
     ...change,
-    summary: 'Send something to a webhook, to try it.',
+    summary: 'Send a test message to a webhook.',
     body: WebhookKeyBody,
     data: arrayOf(Delivery),
     write: ({ body, actor }, tx) => testWebhook(tx, actor, body),
@@ -110,7 +114,7 @@ const delivering = (seal: Seal): Endpoint[] => [
   reading({
     operation: 'GET /Webhook/Delivery',
     access: 'Webhook.Read',
-    summary: 'List deliveries: what became of each event.',
+    summary: 'List deliveries: whether each event reached its receiver.',
     query: DeliveryQuery,
     data: arrayOf(Delivery),
     read: ({ query, actor }, handle) => readDeliveries(handle, actor, query),
@@ -120,12 +124,12 @@ const delivering = (seal: Seal): Endpoint[] => [
     name: 'replayWebhook',
     event: null,
     ...change,
-    summary: 'Send events again: those of a time, or some by their ids.',
+    summary: 'Send events again: those of a period, or the ones with given ids.',
     body: Replay,
     data: Type.Object(
       {
         webhookID: Id,
-        deliveries: Type.Integer({ description: 'How many events are sent again.' }),
+        deliveries: Type.Integer({ description: 'How many events will be sent again.' }),
       },
       { $id: 'WebhookReplayed' },
     ),

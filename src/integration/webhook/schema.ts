@@ -18,15 +18,16 @@ const Types = Type.Unsafe<string[]>({
   type: 'array',
   items: { type: 'string', enum: eventTypes },
   maxItems: 200,
-  description: 'The types of event that are sent; empty or left out, all are.',
+  description: 'The types of event to send. Empty or left out: all types.',
 })
 const ProductIDs = Type.Array(Id, {
   maxItems: 1000,
-  description: 'The products whose events are sent; empty or left out, all that you see.',
+  description:
+    'The products whose events are sent. Empty or left out: all products that you can see.',
 })
 const fields = {
   url: textThat(2000, isWebAddress, 'must be an https address without a user and password', {
-    description: 'Where events are sent to, by POST.',
+    description: 'The address that events are sent to, by POST.',
   }),
   types: optional(Types),
   productIDs: optional(ProductIDs),
@@ -49,15 +50,21 @@ export const WebhookQuery = Type.Object({ WebhookID: optional(Id), ...paging })
 
 const own = {
   webhookID: Id,
-  url: Type.String({ description: 'Where events are sent to, by POST.' }),
-  types: Type.Array(Type.String(), { description: 'The types that are sent; empty: all.' }),
-  productIDs: Type.Array(Type.Integer(), { description: 'Their products; empty: all.' }),
+  url: Type.String({ description: 'The address that events are sent to, by POST.' }),
+  types: Type.Array(Type.String(), {
+    description: 'The types of event that are sent; empty: all types.',
+  }),
+  productIDs: Type.Array(Type.Integer(), {
+    description: 'The products whose events are sent; empty: all products.',
+  }),
   isActive: Flag,
   description: Type.String(),
   failureCount: Type.Integer({ description: 'How many deliveries have failed in a row.' }),
-  userID: Type.Integer({ description: 'Whose rights decide what is sent.' }),
+  userID: Type.Integer({ description: 'The user whose rights decide what is sent.' }),
   apiKeyID: Type.Integer({
-    description: 'The API key that it was last saved with, which narrows them; null: none.',
+    description:
+      'The API key with which the webhook was last saved; its limits apply too. Null: no key ' +
+      'was used.',
   }),
   createdDate: DateTime,
   updatedDate: DateTime,
@@ -66,19 +73,22 @@ export const Webhook = shown('Webhook', own)
 export const WebhookWithSecret = shown('WebhookWithSecret', {
   ...own,
   secret: sensitive(
-    Type.String({ description: 'Signs what is sent; shown this once. Keep it safe.' }),
+    Type.String({
+      description:
+        'The secret that signs the messages. It is shown only in this answer. Keep it safe.',
+    }),
   ),
 })
 
 export const Delivery = shown('WebhookDelivery', {
   webhookDeliveryID: LongId,
   webhookID: Id,
-  eventID: Type.Integer({ description: 'The event that is told; null for a test.' }),
+  eventID: Type.Integer({ description: 'The event that is sent; null for a test message.' }),
   type: Type.String(),
   status: Type.Unsafe<string>({ type: 'string', enum: ['pending', 'delivered', 'failed'] }),
-  attempts: Type.Integer({ description: 'How often it was tried.' }),
-  nextDate: Type.String({ format: 'date-time', description: 'When it is tried next.' }),
-  responseStatus: Type.Integer({ description: 'What the receiver last answered.' }),
+  attempts: Type.Integer({ description: 'How many times delivery was tried.' }),
+  nextDate: Type.String({ format: 'date-time', description: 'When delivery will be tried next.' }),
+  responseStatus: Type.Integer({ description: 'The last answer of the receiver.' }),
   errorMessage: Type.String(),
   createdDate: DateTime,
   completedDate: DateTime,

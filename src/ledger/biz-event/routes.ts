@@ -21,7 +21,7 @@ export const bizEventEndpoints = [
   reading({
     operation: 'GET /BizEvent',
     access: 'BizEvent.Read',
-    summary: 'List event notices.',
+    summary: 'List notices.',
     query: EventQuery,
     data: arrayOf(BizEvent),
     read: ({ query, actor }, handle) => readEvents(handle, actor, query),
@@ -45,7 +45,7 @@ export const bizEventEndpoints = [
   writing({
     operation: 'POST /BizEvent/NoticeOfConversion',
     event: 'bizevent.created',
-    summary: 'Give notice of a conversion: two linked notices.',
+    summary: 'Give notice of a conversion. This creates two linked notices.',
     ...notice,
     body: NoticeOfConversion,
     write: ({ body, actor }, tx) => noticeOfConversion(tx, actor, body),

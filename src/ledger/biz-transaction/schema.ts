@@ -114,13 +114,16 @@ export const SetQuantity = posting(
   'SetQuantity',
   {
     ...oneLeg,
-    quantity: { ...NotNegative, description: 'What shall be held at the end of the day.' },
+    quantity: {
+      ...NotNegative,
+      description: 'The units that the account is to hold at the end of the day.',
+    },
     amount: optional({
       ...NotNegative,
       description:
-        'What the change comes to, without a sign: the cost of units that come in, what those ' +
-        'that go out bring. Left out, units come in at the price of the day, and go out with ' +
-        'their cost and realise nothing.',
+        'The amount of the change, without a sign: the cost of units that are added, or the ' +
+        'proceeds of units that are removed. If left out, units are added at the price of the ' +
+        'day, or removed at their cost without a realised gain.',
     }),
     investmentPrice: optional(Price),
   },
@@ -183,7 +186,7 @@ export const Transfer = posting(
       Type.Unsafe<'Market' | 'Carry'>({
         type: 'string',
         enum: ['Market', 'Carry'],
-        description: 'Carry: the receiver takes over the cost, and no gain is realised.',
+        description: 'Carry: the receiving account takes over the cost, and no gain is realised.',
       }),
     ),
     ...confirmation,
@@ -220,9 +223,10 @@ export const TransactionUpdate = Type.Object(
   {
     $id: 'TransactionUpdate',
     description:
-      'Figures are signed as GET shows them. What is left out stays; a comment of null is ' +
-      'cleared. Of amount and quantity the one that is not given follows at the price, and so ' +
-      'does the other leg of a transfer or conversion.',
+      'Amounts and quantities have the same signs as in the answers of GET. Fields that are ' +
+      'left out keep their values; null clears the comment. If only one of amount and quantity ' +
+      'is given, the other is calculated at the price. The other leg of a transfer or ' +
+      'conversion is recalculated too.',
     example: { bizTransactionID: 1, transactionDate: '2026-06-29', comment: 'Date corrected' },
   },
 )
@@ -231,7 +235,7 @@ export const Rollback = Type.Object(
     bizTransactionID: optional(LongId),
     bizTransactionIDs: optional(Type.Array(LongId, { minItems: 1, maxItems: 1000 })),
     releaseExternalId: optional(Flag),
-    reason: optional(text(500, { description: 'Why; kept in the audit trail.' })),
+    reason: optional(text(500, { description: 'The reason. It is kept in the audit trail.' })),
   },
   { $id: 'Rollback', example: { bizTransactionID: 1, reason: 'Posted twice' } },
 )

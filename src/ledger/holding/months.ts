@@ -20,13 +20,15 @@ export const HoldingMonth = shown(
     productID: Id,
     investmentID: Id,
     securityCode: Type.String(),
-    date: { ...DateOnly, description: 'The last day of the month; of this month, today.' },
+    date: { ...DateOnly, description: 'The last day of the month; for the current month, today.' },
     quantity: figure('The units at the end of that day.'),
-    price: figure('The price of that day.'),
-    marketValue: figure('The units at that price.'),
-    amountIn: figure('What deposits and allotments brought in the month.'),
-    amountOut: figure('What redemptions took in the month.'),
-    holders: Type.Integer({ description: 'Accounts that hold units; of today alone.' }),
+    price: figure('The price that applied on that day.'),
+    marketValue: figure('The value of the units at that price.'),
+    amountIn: figure('The money that deposits and allotments brought in during the month.'),
+    amountOut: figure('The money that redemptions paid out during the month.'),
+    holders: Type.Integer({
+      description: 'The number of accounts that hold units. Only for today.',
+    }),
   },
   {
     productID: 1,
@@ -48,12 +50,12 @@ const usualMonths = 12
 export const HoldingMonthQuery = Type.Object({
   ProductID: optional(Id),
   ExternalProductId: optional(ExternalId),
-  BizEntityID: optional({ ...Id, description: 'Only what this investor holds.' }),
+  BizEntityID: optional({ ...Id, description: 'Only the holdings of this investor.' }),
   Months: optional(
     Type.Integer({
       minimum: 1,
       maximum: mostMonths,
-      description: `How many months back, this one included; left out, ${usualMonths}.`,
+      description: `The number of months, including the current one. If left out: ${usualMonths}.`,
     }),
   ),
 })

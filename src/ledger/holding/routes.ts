@@ -9,7 +9,7 @@ export const holdingEndpoints = [
     operation: 'GET /BizEntity/Account/Holdings',
     name: 'listHoldings',
     access: 'BizEntity.Read',
-    summary: 'Positions with their value, cost and gains, now or as at the end of a day.',
+    summary: 'List positions with their value, cost and gains, now or as at the end of a day.',
     query: HoldingQuery,
     data: arrayOf(Holding),
     read: ({ query, actor }, handle) => readHoldings(handle, actor, query),
@@ -18,7 +18,7 @@ export const holdingEndpoints = [
     operation: 'GET /BizEntity/Account/Holdings/Explain',
     name: 'explainHolding',
     access: 'BizTransaction.Read',
-    summary: 'Each transaction of one position, with its effect on units, cost and gain.',
+    summary: 'List the transactions of one position, each with its effect on units, cost and gain.',
     query: ExplainQuery,
     data: arrayOf(PositionStep),
     read: ({ query, actor }, handle) => explainPosition(handle, actor, query),
@@ -27,7 +27,9 @@ export const holdingEndpoints = [
     operation: 'GET /BizEntity/Account/Holdings/Months',
     name: 'listHoldingMonths',
     access: 'BizTransaction.Read',
-    summary: 'Units, value and money in and out of a product or an investor, month by month.',
+    summary:
+      'List the units, their value and the money paid in and out, month by month, for a product ' +
+      'or an investor.',
     query: HoldingMonthQuery,
     data: arrayOf(HoldingMonth),
     read: ({ query, actor }, handle) => readMonths(handle, actor, query),

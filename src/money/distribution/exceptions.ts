@@ -12,7 +12,9 @@ import { DistributionKey, distributionParameter } from './schema.ts'
 import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
 
 const ofPeriod = {
-  description: 'Of a distribution by the days of a period: the units of its days, added up.',
+  description:
+    'Only for a distribution that is calculated over the days of a period: the sum of the units ' +
+    'held on each day.',
 }
 
 /** An entitlement that a later back-dated change has overtaken. */

@@ -32,7 +32,10 @@ export const DistributionPreview = Type.Object(
     accountCount: Type.Integer(),
     units: decimal(),
     grossAmount: decimal(),
-    taxAmount: { ...decimal(), description: 'The tax that Payment would withhold now.' },
+    taxAmount: {
+      ...decimal(),
+      description: 'The tax that Payment would withhold if it were made now.',
+    },
     drpAmount: decimal(),
     cashAmount: decimal(),
     taxComponents: Type.Array(Type.Object({ taxComponentName: Type.String(), amount: decimal() })),
@@ -41,7 +44,7 @@ export const DistributionPreview = Type.Object(
     accounts: Type.Array(EntitledAccount),
     sinceLast: {
       ...nullable(SinceLast),
-      description: 'With compareWithLast; null where the class had no distribution before.',
+      description: 'Only with compareWithLast; null if the class had no distribution before.',
     },
   },
   { $id: 'DistributionPreview' },

@@ -49,7 +49,7 @@ const configuring = [
   writing({
     operation: 'POST /Distribution',
     event: 'distribution.configured',
-    summary: 'Configure a distribution.',
+    summary: 'Create a distribution.',
     ...change,
     body: DistributionInput,
     data: Distribution,
@@ -75,7 +75,7 @@ const configuring = [
     operation: 'POST /Distribution/Preview',
     name: 'previewDistribution',
     access: 'Distribution.Read',
-    summary: 'What Declare would do with the same body; writes nothing.',
+    summary: 'Preview what Declare would do with the same body. Nothing is written.',
     body: PreviewRequest,
     data: DistributionPreview,
     read: ({ body, actor }, handle) => previewDistribution(handle, actor, body),
@@ -87,7 +87,7 @@ const stages = (inline: number) => [
     operation: 'POST /Distribution/Declare',
     name: 'declareDistribution',
     event: 'distribution.declared',
-    summary: 'Lock in who is entitled to what.',
+    summary: 'Declare a distribution: lock in the entitlement of each account.',
     ...change,
     body: Declaration,
     data: arrayOf(Distribution),
@@ -119,7 +119,7 @@ const stages = (inline: number) => [
   writing({
     operation: 'POST /Distribution/Reverse',
     event: 'distribution.reversed',
-    summary: 'Take back the last stage, or the one that is under way.',
+    summary: 'Reverse the last stage, or cancel the one that is under way.',
     ...change,
     body: Reversal,
     data: arrayOf(Distribution),
@@ -132,7 +132,8 @@ const overseeing = [
   writing({
     operation: 'POST /Distribution/PayResiduals',
     event: null,
-    summary: 'Pay out what is left of reinvested money to those who left the DRP.',
+    summary:
+      'Pay out the residuals of accounts that have left the distribution reinvestment plan (DRP).',
     ...change,
     body: ResidualPayout,
     data: arrayOf(ResidualPayment),
@@ -141,7 +142,9 @@ const overseeing = [
   reading({
     operation: 'GET /Distribution/Exceptions',
     access: 'Distribution.Read',
-    summary: 'Entitlements that back-dated changes have overtaken, with both figures.',
+    summary:
+      'List entitlements that no longer match the register because of back-dated changes, with ' +
+      'both figures.',
     query: ExceptionQuery,
     data: arrayOf(DistributionException),
     read: ({ query, actor }, handle) => readExceptions(handle, actor, query),
@@ -149,7 +152,7 @@ const overseeing = [
   reading({
     operation: 'GET /Distribution/Account',
     access: 'Distribution.Read',
-    summary: 'What each account gets of a distribution.',
+    summary: 'List what each account receives from a distribution.',
     query: EntitledQuery,
     data: arrayOf(EntitledAccount),
     read: ({ query, actor }, handle) => readEntitled(handle, actor, query),

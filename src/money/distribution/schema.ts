@@ -171,7 +171,7 @@ export const PreviewRequest = Type.Object(
     ...Declaration.properties,
     compareWithLast: optional({
       ...Flag,
-      description: 'Also tells what differs from the distribution of the class before this one.',
+      description: 'Also shows the differences from the previous distribution of the class.',
     }),
   },
   { $id: 'PreviewRequest', example: { ...keyExample, compareWithLast: true } },
@@ -234,14 +234,14 @@ const Withheld = Type.Object({
   incomeKind: IncomeKindName,
   rule: Type.String({
     enum: ['Override', 'NoTfn', 'NonResident'],
-    description: 'What the tax was withheld for.',
+    description: 'The rule by which the tax was withheld.',
   }),
   countryCode: nullable(
-    Type.String({ description: 'The country of residence that the rate goes by.' }),
+    Type.String({ description: 'The country of residence that decided the rate.' }),
   ),
-  baseAmount: decimal({}, { description: 'Of how much it was withheld.' }),
+  baseAmount: decimal({}, { description: 'The amount that the tax was withheld from.' }),
   percentage: decimal(),
-  rounding: Type.String({ enum: ['WholeDollar', 'Cent'], description: 'How it was rounded.' }),
+  rounding: Type.String({ enum: ['WholeDollar', 'Cent'], description: 'How the tax was rounded.' }),
   amount: decimal(),
 })
 export const EntitledAccount = shown('EntitledAccount', {
@@ -273,10 +273,11 @@ export const EntitledAccount = shown('EntitledAccount', {
   ),
   taxAmount: {
     ...decimal(),
-    description: 'The tax withheld, with Payment; grossAmount is taxAmount, drpAmount, cashAmount.',
+    description:
+      'The tax withheld at Payment. grossAmount is the sum of taxAmount, drpAmount and cashAmount.',
   },
   withholding: Type.Array(Withheld, {
-    description: 'What was withheld of each component that a rule was found for.',
+    description: 'The tax withheld from each tax component to which a rule applied.',
   }),
   drpAmount: decimal(),
   drpUnits: decimal(),

@@ -38,9 +38,15 @@ export const SinceLast = Type.Object(
     joinedCount: Type.Integer(),
     leftCount: Type.Integer(),
     changedCount: Type.Integer(),
-    joined: Type.Array(Compared, { description: 'Entitled now and not then: the largest.' }),
-    left: Type.Array(Compared, { description: 'Entitled then and not now: the largest.' }),
-    changed: Type.Array(Compared, { description: 'Both times: the largest differences.' }),
+    joined: Type.Array(Compared, {
+      description: 'The accounts that are entitled now and were not then; only the largest.',
+    }),
+    left: Type.Array(Compared, {
+      description: 'The accounts that were entitled then and are not now; only the largest.',
+    }),
+    changed: Type.Array(Compared, {
+      description: 'The accounts that are entitled both times; only the largest differences.',
+    }),
   },
   { $id: 'SinceLast' },
 )

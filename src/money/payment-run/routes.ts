@@ -68,7 +68,7 @@ const looking = (database: Database): Endpoint[] => [
   reading({
     operation: 'GET /PaymentRun/Payment',
     access: 'PaymentRun.Read',
-    summary: 'List the payments of runs; bank numbers are masked.',
+    summary: 'List the payments of runs. Bank account numbers are masked.',
     query: PaymentQuery,
     data: arrayOf(Payment),
     read: ({ query, actor }, handle) => readPayments(handle, actor, query),
@@ -76,7 +76,9 @@ const looking = (database: Database): Endpoint[] => [
   downloading({
     operation: 'GET /PaymentRun/File',
     access: 'PaymentRun.Read',
-    summary: 'Download a file of an approved run. Needs PaymentDetail.Read too; audited.',
+    summary:
+      'Download a file of an approved run. Also needs PaymentDetail.Read. Every download is ' +
+      'recorded in the audit trail.',
     query: FileQuery,
     data: RunFile,
     download: ({ query, actor }) => downloadFile(database, actor, query),
@@ -87,7 +89,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun',
     event: 'paymentrun.created',
-    summary: 'Make a draft of everything that is payable: one payment for each payee.',
+    summary: 'Create a draft run of everything that is payable, with one payment for each payee.',
     ...change,
     body: PaymentRunInput,
     data: runs,
@@ -96,7 +98,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun/Approve',
     event: 'paymentrun.approved',
-    summary: 'Approve a run that somebody else made; its files are made.',
+    summary: 'Approve a run that somebody else made. This creates its files.',
     access: 'PaymentRun.Approve',
     resource: 'PaymentRun',
     body: RunKey,
@@ -107,7 +109,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun/Sent',
     event: 'paymentrun.sent',
-    summary: 'Say that the bank has the files of a run.',
+    summary: 'Record that the bank has received the files of a run.',
     ...change,
     body: RunKey,
     data: runs,
@@ -116,7 +118,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun/Result',
     event: 'paymentrun.updated',
-    summary: 'Say which payments were paid and which came back.',
+    summary: 'Record which payments were paid and which were returned.',
     ...change,
     body: RunResult,
     data: runs,
@@ -125,7 +127,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun/Reissue',
     event: 'paymentrun.created',
-    summary: 'Pay returned payments again, to the present payees, in a new run.',
+    summary: 'Pay returned payments again in a new run, to the current bank details of the payees.',
     ...change,
     body: Reissue,
     data: runs,
@@ -134,7 +136,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'POST /PaymentRun/Unclaimed',
     event: 'paymentrun.updated',
-    summary: 'Mark returned payments that nobody asked for as unclaimed.',
+    summary: 'Mark returned payments that nobody has claimed as unclaimed.',
     ...change,
     body: Unclaimed,
     data: runs,
@@ -143,7 +145,7 @@ const running: Endpoint[] = [
   writing({
     operation: 'DELETE /PaymentRun',
     event: 'paymentrun.deleted',
-    summary: 'Delete a draft; what it would have paid is payable again.',
+    summary: 'Delete a draft. The amounts in it become payable again.',
     ...change,
     query: RunParameter,
     data: nothing,

@@ -51,8 +51,9 @@ export const PaymentRunInput = Type.Object(
       Type.Array(Id, {
         maxItems: 1000,
         description:
-          'Only what these distributions pay: their cash, and residuals that went with them. ' +
-          'Redemptions, and residuals paid by themselves, are then in no source. Empty: all.',
+          'Only payments of these distributions: their cash, and the residuals paid together ' +
+          'with them. Redemptions, and residuals that were paid separately, are then not ' +
+          'included, whatever the sources. Empty: everything that is payable.',
       }),
     ),
     currencyID: optional(lookupID('Currency')),
@@ -60,8 +61,8 @@ export const PaymentRunInput = Type.Object(
     processingDate: {
       ...RegisterDate,
       description:
-        'The day on which the bank pays. Distributions and residuals of a later payment date ' +
-        'wait for another run, redemptions until their day has come.',
+        'The day on which the bank pays. Distributions and residuals with a later payment date ' +
+        'are left for another run. Redemptions with a date in the future are left out too.',
     },
     fundingAccount: FundingAccount,
     format: oneOf(formats),
@@ -181,7 +182,9 @@ export const RunResult = Type.Object(
   {
     paymentRunID: optional({
       ...Id,
-      description: 'The run of the payments. Left out: that of the first; all are of one run.',
+      description:
+        'The run of the payments, which must all be in the same run. If left out: the run of ' +
+        'the first payment.',
     }),
     payments: Type.Array(
       Type.Object({

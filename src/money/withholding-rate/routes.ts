@@ -30,7 +30,7 @@ export const withholdingRateEndpoints = [
   }),
   writing({
     operation: 'PUT /WithholdingRate',
-    summary: 'Replace a rate of withholding tax; what was withheld before stays.',
+    summary: 'Replace a rate of withholding tax. Tax that was already withheld does not change.',
     ...change,
     body: WithholdingRateUpdate,
     data: arrayOf(WithholdingRate),
@@ -38,7 +38,7 @@ export const withholdingRateEndpoints = [
   }),
   writing({
     operation: 'DELETE /WithholdingRate',
-    summary: 'Delete a rate of withholding tax; what was withheld before stays.',
+    summary: 'Delete a rate of withholding tax. Tax that was already withheld does not change.',
     ...change,
     query: WithholdingRateKey,
     data: nothing,

@@ -18,18 +18,23 @@ const alpha2 = (code: unknown) => {
 const CountryCode = {
   ...countryCode(3),
   conformed: alpha2,
-  description: 'The country of residence that the rate is for; null: every other.',
+  description:
+    'The country of residence that the rate applies to. Null: all countries without a rate of ' +
+    'their own.',
 }
 const Rule = Type.Unsafe<'NoTfn' | 'NonResident'>({
   type: 'string',
   enum: ['NoTfn', 'NonResident'],
   description:
-    'NoTfn: a resident party has quoted nothing. NonResident: a party is resident elsewhere.',
+    'NoTfn: a party that is resident in Australia has quoted no tax file number, ABN or ' +
+    'exemption. NonResident: a party is resident in another country.',
 })
 const Rounding = Type.Unsafe<'WholeDollar' | 'Cent'>({
   type: 'string',
   enum: ['WholeDollar', 'Cent'],
-  description: 'WholeDollar cuts the cents of what is withheld; Cent rounds to the nearest.',
+  description:
+    'WholeDollar: the tax is rounded down to whole dollars. Cent: it is rounded to the nearest ' +
+    'cent.',
 })
 
 const fields = {

@@ -11,8 +11,10 @@ import type { Manifest } from '../backup/manifest.ts'
 import { doorOf, isMissing, onDatabase, say, withServer } from './registry.ts'
 
 export const backupCommand = new Command('backup')
-  .description('copy the database and the stored files into an empty folder; the service may run')
-  .argument('<folder>', 'made where it is missing')
+  .description(
+    'copy the database and the stored files into an empty folder; the service can keep running',
+  )
+  .argument('<folder>', 'the folder; created if it does not exist')
   .action(async (folder: string) => {
     const config = readConfig()
     const place = resolve(folder)
@@ -64,6 +66,6 @@ function refuseLost({ contents: { lost } }: Manifest) {
   if (lost.length === 0) return
   throw new Error(
     `${lost.length} stored files are missing or damaged and are not in the backup: ` +
-      `${lost.slice(0, 10).join(', ')}. Everything else is.`,
+      `${lost.slice(0, 10).join(', ')}. The backup contains everything else.`,
   )
 }

@@ -18,7 +18,7 @@ import { isMissing, say, withServer } from './registry.ts'
 type Check = { name: string; wrong: boolean; note?: boolean; seen: string }
 
 export const checkCommand = new Command('check')
-  .description('look for what is wrong with the configuration and the database')
+  .description('check the configuration and the database for problems')
   .action(async () => {
     let wrong = false
     for await (const check of checks()) {
@@ -41,7 +41,7 @@ async function* checks(): AsyncGenerator<Check> {
   const seen = unknown.length > 0 ? unknownWords(unknown).replaceAll('\n', ' ') : 'valid'
   yield { name: 'configuration', wrong: unknown.length > 0, seen }
   try {
-    if (isMissing(config)) throw new Error(`there is none in ${config.dataDir} yet`)
+    if (isMissing(config)) throw new Error(`there is no database in ${config.dataDir} yet`)
     const taken = connectionsOfNode(config)
     yield* await withServer(config, (server) => checkDatabase(server, taken))
   } catch (error) {
@@ -136,7 +136,7 @@ function serverChecks(seen: Seen): Check[] {
   const mustBe = (name: string, value: string, right: readonly string[]): Check => ({
     name,
     wrong: !right.includes(value),
-    seen: right.includes(value) ? value : `${value}, and must be ${right.join(' or ')}`,
+    seen: right.includes(value) ? value : `${value}, but must be ${right.join(' or ')}`,
   })
   return [
     { name: 'database', wrong: false, seen: `${seen.database}, as ${seen.user}` },
@@ -149,12 +149,12 @@ function serverChecks(seen: Seen): Check[] {
     {
       name: 'letter case',
       wrong: !seen.knowsCase,
-      seen: seen.knowsCase ? 'of all letters' : "only of A to Z: the locale must not be 'C'",
+      seen: seen.knowsCase ? 'for all letters' : "only for A to Z: the locale must not be 'C'",
     },
     {
       name: 'writes',
       wrong: !seen.takesWrites,
-      seen: seen.takesWrites ? 'taken' : 'refused: it is a standby, or set to read only',
+      seen: seen.takesWrites ? 'taken' : 'refused: the database is a standby or set to read only',
     },
     mustBe('fsync', seen.fsync, ['on']),
     mustBe('full_page_writes', seen.fullPageWrites, ['on']),
@@ -164,7 +164,8 @@ function serverChecks(seen: Seen): Check[] {
       name: 'log',
       wrong: seen.logsValues,
       seen: seen.logsValues
-        ? 'statements with their values, bank accounts too: set log_parameter_max_length to 0'
+        ? 'logs the values of statements, including bank accounts: set log_parameter_max_length ' +
+          'to 0'
         : 'no values',
     },
   ]
@@ -175,7 +176,7 @@ function connectionCheck(room: Room, taken: number): Check {
   const lack = lackOfRoom(room, taken)
   const wrong = taken > room.allowed
   const nodes = Math.floor(room.allowed / taken)
-  const seen = `a node takes up to ${taken} of ${room.allowed}: room for ${nodes} of them`
+  const seen = `a node uses up to ${taken} of ${room.allowed}: enough for ${nodes} nodes`
   return { name: 'connections', wrong, note: lack !== undefined, seen: lack ?? seen }
 }
 
@@ -183,7 +184,7 @@ async function checkClock(client: pg.Client): Promise<Check> {
   const before = Date.now()
   const { rows } = await client.query<Clock>(clockStatement)
   const off = clockOff(rows[0]!, before, Date.now())
-  return { name: 'clock', wrong: off !== undefined, seen: off ?? "as the database's" }
+  return { name: 'clock', wrong: off !== undefined, seen: off ?? 'agrees with the database' }
 }
 
 async function checkMigrations(connection: pg.ClientConfig): Promise<Check> {
@@ -220,6 +221,7 @@ function auditCheck({ auditRights, auditMasters, user }: Seen): Check {
   if (auditMasters.length === 0) return { name: 'audit', wrong: false, seen: 'append only' }
   const seen =
     `append only for ${serviceRole}, but not for whoever has the login ${user}: ` +
-    `${auditMasters.join(', ')}. Name the owner apart in REGISTRY_MIGRATION_DATABASE_URL.`
+    `${auditMasters.join(', ')}. Set REGISTRY_MIGRATION_DATABASE_URL to a separate login for ` +
+    'the owner.'
   return { name: 'audit', wrong: false, note: true, seen }
 }

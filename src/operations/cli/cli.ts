@@ -35,7 +35,10 @@ const commands = [
 ]
 
 const program = new Command('registry')
-  .description('Commands for whoever runs the registry. They read the same environment as it does.')
+  .description(
+    'Commands for operators of the registry. They read the same environment variables as the ' +
+      'service.',
+  )
   .version(version)
 for (const command of commands) program.addCommand(command)
 

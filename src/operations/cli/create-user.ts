@@ -15,12 +15,12 @@ type Options = PasswordOptions & {
 const readInput = bodyReader(UserInput)
 
 export const createUserCommand = new Command('create-user')
-  .description('create a user; the password is asked for, or read from the standard input')
+  .description('create a user; prompts for the password, or reads it from standard input')
   .requiredOption('--username <name>')
   .option('--role <role>', 'Administrator, Operator or ReadOnly')
   .option('--permissions <list>', 'instead of a role: Product.Read,Product.Write,…')
-  .option('--products <ids>', 'the products the user may see: 1,2 (default: all)')
-  .option('--generate', 'make up a password and print it')
+  .option('--products <ids>', 'ids of the products that the user can see: 1,2 (default: all)')
+  .option('--generate', 'generate a password and print it')
   .action(async (options: Options) => {
     const { username, role, permissions, products, generate } = options
     const password = await takePassword(options)

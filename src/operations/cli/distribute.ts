@@ -8,7 +8,8 @@ import { isMissing, say, withServer } from './registry.ts'
 
 export const distributeCommand = new Command('distribute')
   .description(
-    'on a Citus coordinator: spread the ledger over the workers. Stop the service first.',
+    'distribute the ledger over the workers; run it on a Citus coordinator, with the service ' +
+      'stopped',
   )
   .action(async () => {
     const config = readConfig()
@@ -84,7 +85,7 @@ async function refuseWorker(client: pg.Client) {
     select citus_is_coordinator() as "isCoordinator",
       exists (select 1 from pg_dist_node where groupid = 0) as "isKnown"`)
   if (!rows[0].isCoordinator)
-    throw new Error('Nothing was changed: this is a worker. Run this on the coordinator.')
+    throw new Error('Nothing was changed: this is a worker. Run the command on the coordinator.')
   if (!rows[0].isKnown)
     throw new Error(
       'Nothing was changed: the coordinator does not know its own address. Run ' +
@@ -95,5 +96,7 @@ async function refuseWorker(client: pg.Client) {
 async function refuseDone(client: pg.Client) {
   const known = await spreadTables(client)
   if (known.size > 0)
-    throw new Error(`Nothing was changed: distributed already are ${[...known].join(', ')}.`)
+    throw new Error(
+      `Nothing was changed: these tables are already distributed: ${[...known].join(', ')}.`,
+    )
 }

@@ -11,11 +11,14 @@ type Options = { after?: string; type?: string; product?: string; follow?: boole
 const readQuery = queryReader(EventQuery)
 
 export const eventsCommand = new Command('events')
-  .description('print the event feed, a line of JSON for each event')
-  .option('--after <cursor>', 'go on from there; "now": only what comes (default: the oldest kept)')
-  .option('--type <types>', 'only these types: product.created,biztransaction.posted')
-  .option('--product <id>', 'only of this product')
-  .option('--follow', 'do not end: print events as they come')
+  .description('print the event feed, with one line of JSON for each event')
+  .option(
+    '--after <cursor>',
+    'continue after this cursor; "now": only new events (default: from the oldest event kept)',
+  )
+  .option('--type <types>', 'only events of these types: product.created,biztransaction.posted')
+  .option('--product <id>', 'only events of this product')
+  .option('--follow', 'keep running and print new events as they arrive')
   .action(async ({ after, type, product, follow }: Options) => {
     const given = { After: after, Type: type, ProductID: product, Wait: follow ? '30' : undefined }
     const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>

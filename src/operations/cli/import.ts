@@ -32,22 +32,36 @@ type Options = Record<'type' | 'mode', string> &
 
 export const importCommand = new Command('import')
   .description('import a file of rows: investors, prices, transactions, balances, payment results')
-  .argument('<file>', 'a file as GET /Import/Template describes it')
+  .argument('<file>', 'a file with the columns of GET /Import/Template')
   .addOption(
     new Option('--type <type>', 'what the rows are').choices(importTypes).makeOptionMandatory(),
   )
   .addOption(
-    new Option('--mode <mode>', 'check only; all rows or none; or the good ones')
+    new Option(
+      '--mode <mode>',
+      'validate: check only; atomic: import all rows or none; continue: import the good rows',
+    )
       .choices(modes)
       .default('validate'),
   )
-  .addOption(new Option('--format <format>', 'by the name where left out').choices(formats))
-  .addOption(new Option('--date-format <format>', 'how dates are written').choices(dateFormats))
-  .addOption(new Option('--encoding <encoding>', 'of a CSV').choices(encodings))
-  .option('--mapping <json>', 'which field a column is: [{"column":"Konto","field":"accountID"}]')
-  .option('--product <id>', 'only rows of this product are taken')
-  .option('--again', 'take a file that was committed before')
-  .option('--errors <file>', 'where the refused rows go (default: beside the file)')
+  .addOption(
+    new Option('--format <format>', 'the file format (default: taken from the file name)').choices(
+      formats,
+    ),
+  )
+  .addOption(
+    new Option('--date-format <format>', 'the format of the dates in the file').choices(
+      dateFormats,
+    ),
+  )
+  .addOption(new Option('--encoding <encoding>', 'the encoding of a CSV file').choices(encodings))
+  .option(
+    '--mapping <json>',
+    'the fields of columns with other headings: [{"column":"Konto","field":"accountID"}]',
+  )
+  .option('--product <id>', 'accept only rows of this product')
+  .option('--again', 'import a file again that was already imported')
+  .option('--errors <file>', 'the file for the refused rows (default: beside the imported file)')
   .action(async (file: string, options: Options) => {
     const config = readConfig()
     const end = await withDatabase(config, (database) => perform(config, database, file, options))
@@ -111,7 +125,10 @@ function cancelOnSignal(database: Database) {
 
 function leave(order: Order | undefined): never {
   const which = order ? `import ${order.id}` : 'the import'
-  say(`Left before it was cancelled: a service that runs may go on with ${which} (DELETE /Import).`)
+  say(
+    'The command ended before the import was cancelled. A running service may continue ' +
+      `${which}; DELETE /Import cancels it.`,
+  )
   process.exit(130)
 }
 
@@ -182,7 +199,7 @@ function summary(end: Seen): string {
   return [
     `Import ${importID}: ${status}. ${message ?? ''}`.trim(),
     `${rowsRead} rows read, ${rowsAccepted} accepted, ${rowsRefused} refused.`,
-    ...(unknownColumns.length > 0 ? [`Not looked at: ${unknownColumns.join(', ')}.`] : []),
+    ...(unknownColumns.length > 0 ? [`Ignored columns: ${unknownColumns.join(', ')}.`] : []),
   ].join('\n')
 }
 

@@ -4,7 +4,7 @@ import { admitService, migrate } from '../../platform/sql/migrate.ts'
 import { say, withServer } from './registry.ts'
 
 export const migrateCommand = new Command('migrate')
-  .description('bring the database up to date, as a start of the service does')
+  .description('bring the database up to date, as the service does when it starts')
   .action(async () => {
     const applied = await withServer(readConfig(), async (server) => {
       const names = await migrate(server.connection)

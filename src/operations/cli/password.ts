@@ -13,7 +13,7 @@ export async function takePassword({ generate }: PasswordOptions): Promise<strin
 
 async function readLine(input: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input })) return line
-  throw new Error('No password came on the standard input. Send one, or use --generate.')
+  throw new Error('No password was given on standard input. Send one, or use --generate.')
 }
 
 /** Asks twice without echo: only the questions are written to the terminal. */
@@ -31,7 +31,8 @@ async function askTwice(input: NodeJS.ReadableStream): Promise<string> {
   }
   try {
     const password = await ask('Password: ')
-    if ((await ask('The same again: ')) !== password) throw new Error('The two are not the same.')
+    if ((await ask('Repeat the password: ')) !== password)
+      throw new Error('The two passwords are not the same.')
     return password
   } finally {
     terminal.close()

@@ -5,12 +5,14 @@ import { readConfig } from '../../config.ts'
 import { operator, say, write } from './registry.ts'
 
 export const removeSecondFactorCommand = new Command('remove-second-factor')
-  .description('for a user who has lost the authenticator and the recovery codes')
+  .description(
+    'remove the second factor of a user who has lost the authenticator and the recovery codes',
+  )
   .requiredOption('--username <name>')
   .action(async ({ username }: { username: string }) => {
     await write('remove-second-factor', 'user.updated', async (tx) => {
       const { userID } = await lockUser(tx, operator, { username })
       return removed(tx, userID, readConfig().requireSecondFactor)
     })
-    say(`${username} signs in without a second factor now.`)
+    say(`${username} can now sign in without a second factor.`)
   })

@@ -18,14 +18,17 @@ import { doorOf, onDatabase, say, withServer } from './registry.ts'
 import { verifyAndTell } from './verify.ts'
 
 export const restoreCommand = new Command('restore')
-  .description('bring a backup into an empty data folder or an empty database, and verify it')
-  .argument('<folder>', 'what the command backup made')
-  .option('--without-key', 'also where the key of its tax numbers is not at hand: they stay sealed')
+  .description('restore a backup into an empty data folder or an empty database, and verify it')
+  .argument('<folder>', 'a folder made by the command backup')
+  .option(
+    '--without-key',
+    'restore even without the encryption key of the tax numbers; they stay sealed',
+  )
   .action(async (folder: string, { withoutKey }: { withoutKey?: boolean }) => {
     const config = readConfig()
     const place = resolve(folder)
     const manifest = await checkedBackup(place)
-    say(`The backup in ${place} is whole.`)
+    say(`The backup in ${place} is complete.`)
     const missing = missingKeys(config, manifest)
     if (missing.length > 0 && !withoutKey) throw keysMissing(config, missing)
     const found = await withServer(config, async (server) => {
@@ -39,7 +42,7 @@ export const restoreCommand = new Command('restore')
     if (missing.length > 0) say(keysMissing(config, missing).message)
     const { lost } = manifest.contents
     if (lost.length > 0) say(`${lost.length} stored files were lost before the backup was made.`)
-    say(found > 0 ? 'Restored, but what was found above is wrong.' : 'Restored.')
+    say(found > 0 ? 'Restored, but with the errors listed above.' : 'Restored.')
     if (found > 0) process.exitCode = 1
   })
 
@@ -51,9 +54,9 @@ function missingKeys(config: Config, { keyIDs }: Manifest): string[] {
 const keysMissing = ({ dataDir }: Config, missing: string[]) =>
   new Error(
     `Tax numbers in this backup are sealed with the encryption key ${missing.join(', ')}, which ` +
-      'is not here. Set REGISTRY_ENCRYPTION_KEY to it, or put it into ' +
-      `${dataDir}/keys/encryption-key (mode 0600); the service does not start without it. ` +
-      '--without-key restores all the same.',
+      'was not found. Set REGISTRY_ENCRYPTION_KEY to it, or put it into ' +
+      `${dataDir}/keys/encryption-key (mode 0600); the service does not start without it. To ` +
+      'restore without the key, use --without-key.',
   )
 
 /** Audits the restore, and queues reports again that were waiting for a worker. */

@@ -22,15 +22,14 @@ const command = 'rotate-encryption-key'
 
 export const rotateEncryptionKeyCommand = new Command(command)
   .description(
-    'seal all tax numbers, the secrets of webhooks and the files of imports with the present ' +
-      'encryption key; the old ones are given in REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The ' +
-      'service may run meanwhile.',
+    'seal all tax numbers, webhook secrets and import files with the current encryption key; ' +
+      'give the previous keys in REGISTRY_PREVIOUS_ENCRYPTION_KEYS. The service can keep running.',
   )
-  .option('--generate', 'first make a new key in the key file and keep the old one beside it')
+  .option('--generate', 'first create a new key in the key file, and keep the old key beside it')
   .action(async ({ generate }: { generate?: boolean }) => {
     const config = readConfig()
     if (generate && config.encryptionKey)
-      throw new Error('REGISTRY_ENCRYPTION_KEY is set: put the new key there, without --generate.')
+      throw new Error('REGISTRY_ENCRYPTION_KEY is set. Put the new key there and omit --generate.')
     await withDatabase(config, async (database) => {
       const vault = await database.transaction((tx) => presentKey(tx, config, generate))
       if (generate && (await isAnyRunning(database))) return leaveForLater(database, vault)
@@ -64,8 +63,11 @@ const record = (database: Database, changes: { keyID: string; sealed: number; fa
  */
 async function leaveForLater(database: Database, { keyID }: Vault) {
   await record(database, { keyID, sealed: 0, failed: 0 })
-  say(`Made the key ${keyID}. Nothing is sealed with it yet, since nodes run that lack it.`)
-  say('Restart every node and worker, then run this command once more without --generate.')
+  say(
+    `Made the key ${keyID}. Nothing is sealed with it yet, because nodes are running that do ` +
+      'not have it.',
+  )
+  say('Restart every node and worker, then run this command again without --generate.')
 }
 
 /**
@@ -86,8 +88,8 @@ function numbersLeft(failed: { place: string; keyID: string }[]): string[] {
   if (failed.length === 0) return []
   const some = failed.slice(0, 10).map(({ place, keyID }) => `${place} (key ${keyID})`)
   return [
-    `${failed.length} tax numbers did not open and were left as they are: ${some.join(', ')}. ` +
-      'Is a previous key missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS?',
+    `${failed.length} tax numbers could not be decrypted and were left unchanged: ` +
+      `${some.join(', ')}. Is a previous key missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS?`,
   ]
 }
 
@@ -95,15 +97,16 @@ const secretsLeft = (webhookIDs: number[]): string[] =>
   webhookIDs.length === 0
     ? []
     : [
-        `The secrets of the webhooks ${webhookIDs.join(', ')} did not open: is a previous key ` +
-          'missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS? Else replace them with ' +
-          'POST /Webhook/RotateSecret.',
+        `The secrets of the webhooks ${webhookIDs.join(', ')} could not be decrypted. Is a ` +
+          'previous key missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS? If not, replace the ' +
+          'secrets with POST /Webhook/RotateSecret.',
       ]
 
 const filesLeft = (importIDs: number[]): string[] =>
   importIDs.length === 0
     ? []
     : [
-        `Files of the imports ${importIDs.join(', ')} did not open: is a previous key missing ` +
-          'from REGISTRY_PREVIOUS_ENCRYPTION_KEYS, or the folder or bucket of files not here?',
+        `Files of the imports ${importIDs.join(', ')} could not be decrypted. Is a previous key ` +
+          'missing from REGISTRY_PREVIOUS_ENCRYPTION_KEYS, or is the folder or bucket of the ' +
+          'files not available?',
       ]

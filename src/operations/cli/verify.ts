@@ -10,8 +10,14 @@ import { type Verified, verify } from '../verify/verify.ts'
 import { doorOf, isMissing, onDatabase, say, withServer } from './registry.ts'
 
 export const verifyCommand = new Command('verify')
-  .description('check the whole register: balances, closings, legs, notices, versions, audit')
-  .option('--audit-head <position:hash>', 'a kept head of the audit chain: is it still in there?')
+  .description(
+    'check the whole register: balances, closing figures, legs of transfers and conversions, ' +
+      'notices, versions and audit trail',
+  )
+  .option(
+    '--audit-head <position:hash>',
+    'check that the audit chain still contains this head, which was read earlier',
+  )
   .action(async ({ auditHead }: { auditHead?: string }) => {
     const config = readConfig()
     const keptHead = auditHead === undefined ? undefined : headOf(auditHead)
@@ -36,7 +42,8 @@ const record = (database: Database, found: number) =>
 /** Reads a head as GET /Audit/Seal gave it: 4711:0a1b… */
 function headOf(text: string): KeptHead {
   const [, position, hash] = /^(\d{1,15}):([0-9a-fA-F]{64})$/.exec(text) ?? []
-  if (!position || !hash) throw new Error('--audit-head is a position, a colon and 64 hex digits.')
+  if (!position || !hash)
+    throw new Error('--audit-head must be a position, a colon and 64 hexadecimal digits.')
   return { position: Number(position), hash }
 }
 

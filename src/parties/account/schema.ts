@@ -45,8 +45,8 @@ export const WithholdingOverride = document(
     {
       check: endsAfterItBegins,
       description:
-        'The percentage that is withheld, to the cent, whatever the parties have quoted and ' +
-        'wherever they are resident; null: by their standing.',
+        'The percentage to withhold, to the cent, regardless of what the parties have quoted ' +
+        'and where they are resident. Null: the tax standing of the parties decides.',
     },
   ),
 )
@@ -91,7 +91,9 @@ export const Account = shown('Account', {
   ...ids,
   ...fields,
   balance: decimal(),
-  balances: Type.Array(Balance, { description: 'What the account has, in every currency.' }),
+  balances: Type.Array(Balance, {
+    description: 'The value of the units of the account at the latest prices, for each currency.',
+  }),
 })
 /** The columns of the account table, except the entity's id. */
 export const AccountRecord = Type.Object({

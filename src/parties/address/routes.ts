@@ -23,7 +23,7 @@ export const addressEndpoints = [
   writing({
     operation: 'POST /Address',
     access: 'Address.Write',
-    summary: 'Create addresses, each of exactly one entity, person or organisation.',
+    summary: 'Create addresses. Each belongs to exactly one entity, person or organisation.',
     resource: 'Address',
     body: AddressInputs,
     data: arrayOf(Address),
@@ -33,7 +33,7 @@ export const addressEndpoints = [
   writing({
     operation: 'PUT /Address',
     access: 'Address.Write',
-    summary: 'Replace an address; another owner takes it over.',
+    summary: 'Replace an address. If another owner is given, the address moves to that owner.',
     resource: 'Address',
     body: AddressUpdate,
     data: arrayOf(Address),

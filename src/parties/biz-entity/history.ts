@@ -23,7 +23,7 @@ export const EntityChange = shown(
     resource: Type.String(),
     resourceID: LongId,
     changes: Type.Unsafe<unknown>({
-      description: 'What it was and what it became, by field; secrets blotted out.',
+      description: 'The values before and after, by field. Sensitive values are masked.',
     }),
   },
   {

@@ -27,7 +27,7 @@ export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] =
   reading({
     operation: 'GET /BizEntity',
     access: 'BizEntity.Read',
-    summary: 'List entities, complete with all that is nested in them.',
+    summary: 'List entities with all their nested records.',
     query: BizEntityQuery,
     data: arrayOf(BizEntity),
     etag: { by: bizEntityParameter.fields, without: ['balance', 'balances'] },
@@ -37,7 +37,9 @@ export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] =
     operation: 'GET /BizEntity/History',
     name: 'listEntityHistory',
     access: 'BizEntity.Read',
-    summary: 'Every change of an entity and what belongs to it: who, when, before and after.',
+    summary:
+      'List every change of an entity and the records that belong to it: who made it, when, and ' +
+      'the values before and after.',
     query: HistoryQuery,
     data: arrayOf(EntityChange),
     read: ({ query, actor }, handle) => readHistory(handle, actor, query),
@@ -45,11 +47,11 @@ export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] =
   sharing({
     operation: 'POST /BizEntity',
     access: 'BizEntity.Write',
-    summary: 'Create entities with their accounts, parties and all they own, in one step.',
+    summary: 'Create entities with their accounts, parties and other nested records, in one step.',
     description:
-      'A party links to a person or organisation by an id of its own, which must exist, or ' +
-      'brings one nested: a known externalPersonId is updated with what is given, a new one ' +
-      'created.',
+      'A party refers to an existing person or organisation by id, or contains a nested one. If ' +
+      'the nested person or organisation has an external id that is already known, that record ' +
+      'is updated with the given fields; otherwise a new one is created.',
     resource: 'BizEntity',
     body: BizEntityInputs,
     data: arrayOf(BizEntity),
@@ -59,10 +61,11 @@ export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] =
   writing({
     operation: 'PUT /BizEntity',
     access: 'BizEntity.Write',
-    summary: 'Replace an entity and its structure.',
+    summary: 'Replace an entity and its nested records.',
     description:
-      'Nested records with an id of this entity are changed, those without are created, those ' +
-      'left out are removed. An account with transactions or notices cannot be left out.',
+      'Nested records with an id that belongs to this entity are changed, records without an id ' +
+      'are created, and records that are left out are removed. An account with transactions or ' +
+      'notices cannot be left out.',
     resource: 'BizEntity',
     body: BizEntityUpdate,
     data: arrayOf(BizEntity),
@@ -71,7 +74,7 @@ export const bizEntityEndpoints = (vault: Vault, door: EntityDoor): Endpoint[] =
   writing({
     operation: 'DELETE /BizEntity',
     access: 'BizEntity.Write',
-    summary: 'Delete an entity without history; its persons and organisations stay.',
+    summary: 'Delete an entity that has no history. Its persons and organisations are kept.',
     resource: 'BizEntity',
     query: BizEntityKey,
     data: nothing,
@@ -84,7 +87,7 @@ const parentEndpoints: Endpoint[] = [
   reading({
     operation: 'GET /BizEntity/Parent',
     access: 'BizEntity.Read',
-    summary: 'List parent links, of a child, of a parent, or all.',
+    summary: 'List parent links: those of a child, those of a parent, or all.',
     query: ParentQuery,
     data: arrayOf(BizEntityParent),
     read: ({ query, actor }, handle) => readParents(handle, actor, query),
@@ -101,7 +104,7 @@ const parentEndpoints: Endpoint[] = [
   writing({
     operation: 'PUT /BizEntity/Parent',
     access: 'BizEntity.Write',
-    summary: 'Change the dealer group and the end of a parent link.',
+    summary: 'Change the dealer group or the end date of a parent link.',
     resource: 'BizEntity',
     body: ParentInput,
     data: arrayOf(BizEntityParent),
@@ -110,7 +113,7 @@ const parentEndpoints: Endpoint[] = [
   writing({
     operation: 'DELETE /BizEntity/Parent',
     access: 'BizEntity.Write',
-    summary: 'Delete a parent link, named by child, parent and ActiveFrom.',
+    summary: 'Delete a parent link, identified by child, parent and ActiveFrom.',
     resource: 'BizEntity',
     query: ParentKey,
     data: nothing,

@@ -15,7 +15,7 @@ export const communicationEndpoints = [
   reading({
     operation: 'GET /Communication',
     access: 'Communication.Read',
-    summary: 'Read one communication, or a page of all.',
+    summary: 'Read one communication, or list all communications page by page.',
     query: CommunicationQuery,
     data: arrayOf(Communication),
     etag: { by: communicationParameter.fields },
@@ -24,7 +24,7 @@ export const communicationEndpoints = [
   writing({
     operation: 'POST /Communication',
     access: 'Communication.Write',
-    summary: 'Create communications, each of exactly one entity, person or organisation.',
+    summary: 'Create communications. Each belongs to exactly one entity, person or organisation.',
     resource: 'Communication',
     body: CommunicationInputs,
     data: arrayOf(Communication),
@@ -34,7 +34,8 @@ export const communicationEndpoints = [
   writing({
     operation: 'PUT /Communication',
     access: 'Communication.Write',
-    summary: 'Replace a communication; another owner takes it over.',
+    summary:
+      'Replace a communication. If another owner is given, the communication moves to that owner.',
     resource: 'Communication',
     body: CommunicationUpdate,
     data: arrayOf(Communication),

@@ -19,7 +19,10 @@ const ids = { communicationID: optional(Id), externalCommunicationId: optional(E
 const fields = {
   communicationTypeID: optional(lookupID('CommunicationType')),
   name: optional(
-    text(500, { description: 'The contact value: an address, a number.', conformed: trimmed }),
+    text(500, {
+      description: 'The e-mail address, telephone number or other contact value.',
+      conformed: trimmed,
+    }),
   ),
 }
 const owners = { ...bizEntityFields, ...personFields, ...organisationFields }

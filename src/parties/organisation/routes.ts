@@ -15,7 +15,8 @@ export const organisationEndpoints = (vault: Vault): Endpoint[] => [
   reading({
     operation: 'GET /Organisation',
     access: 'Organisation.Read',
-    summary: 'Read one organisation, or a page of all. Tax numbers are masked.',
+    summary:
+      'Read one organisation, or list all organisations page by page. Tax numbers are masked.',
     query: OrganisationQuery,
     data: arrayOf(Organisation),
     etag: { by: organisationParameter.fields },
@@ -42,10 +43,10 @@ export const organisationEndpoints = (vault: Vault): Endpoint[] => [
   writing({
     operation: 'DELETE /Organisation',
     access: 'Organisation.Write',
-    summary: 'Delete an organisation that nothing relies on.',
+    summary: 'Delete an organisation that nothing depends on.',
     description:
-      'Refused for a corporate trustee, with an active licence, and while an entity links to it. ' +
-      'Its addresses, communications and links to persons go with it.',
+      'Refused if the organisation is a corporate trustee, has an active licence, or is linked ' +
+      'to an entity. Its addresses, communications and links to persons are deleted too.',
     resource: 'Organisation',
     query: OrganisationKey,
     data: nothing,

@@ -15,8 +15,10 @@ export const paymentDetailEndpoints = [
   streaming({
     operation: 'GET /PaymentDetail',
     access: 'PaymentDetail.Read',
-    summary: 'Read one payment detail, those of an entity, or all: streamed, or page by page.',
-    description: 'Without PageNumber, PageSize, Cursor, Order and IncludeTotal all there are.',
+    summary:
+      'Read one payment detail, those of an entity, or all of them, streamed or page by page.',
+    description:
+      'Without PageNumber, PageSize, Cursor, Order and IncludeTotal, the answer has all of them.',
     query: PaymentDetailQuery,
     data: arrayOf(PaymentDetail),
     etag: { by: paymentDetailParameter.fields },
@@ -26,7 +28,7 @@ export const paymentDetailEndpoints = [
   writing({
     operation: 'POST /PaymentDetail',
     access: 'PaymentDetail.Write',
-    summary: 'Create payment details. A new default takes the place of the old.',
+    summary: 'Create payment details. A new default replaces the previous one.',
     resource: 'PaymentDetail',
     body: PaymentDetailInputs,
     data: arrayOf(PaymentDetail),
@@ -36,7 +38,7 @@ export const paymentDetailEndpoints = [
   writing({
     operation: 'PUT /PaymentDetail',
     access: 'PaymentDetail.Write',
-    summary: 'Replace a payment detail. A new default takes the place of the old.',
+    summary: 'Replace a payment detail. A new default replaces the previous one.',
     resource: 'PaymentDetail',
     body: PaymentDetailUpdate,
     data: arrayOf(PaymentDetail),

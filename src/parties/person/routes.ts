@@ -9,7 +9,7 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
   reading({
     operation: 'GET /Person',
     access: 'Person.Read',
-    summary: 'Read one person, or a page of all. Tax numbers are masked.',
+    summary: 'Read one person, or list all persons page by page. Tax numbers are masked.',
     query: PersonQuery,
     data: arrayOf(Person),
     etag: { by: personParameter.fields },
@@ -27,10 +27,11 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
   writing({
     operation: 'PUT /Person',
     access: 'Person.Write',
-    summary: 'Replace a person with all their addresses and communications.',
+    summary: 'Replace a person, with all their addresses and communications.',
     description:
-      'A masked tax number that is sent back stays as it is. Refused for a person of an entity ' +
-      'with transactions, or of several entities: change those through PUT /BizEntity.',
+      'A masked tax number that is sent back leaves the stored number unchanged. Refused for a ' +
+      'person who belongs to an entity with transactions, or to several entities: change such a ' +
+      'person with PUT /BizEntity.',
     resource: 'Person',
     body: PersonReplacement,
     data: arrayOf(Person),
@@ -39,7 +40,7 @@ export const personEndpoints = (vault: Vault): Endpoint[] => [
   writing({
     operation: 'DELETE /Person',
     access: 'Person.Write',
-    summary: 'Delete a person who is linked to no entity and no organisation.',
+    summary: 'Delete a person who is not linked to any entity or organisation.',
     resource: 'Person',
     query: PersonKey,
     data: nothing,

@@ -6,7 +6,9 @@ export const taxStandingEndpoints = [
   reading({
     operation: 'GET /BizEntity/Account/TaxStanding',
     access: 'Tax.Read',
-    summary: 'By which rule tax is withheld from what an account gets, and why.',
+    summary:
+      'Read the rule by which tax is withheld from the distributions of an account, and why it ' +
+      'applies.',
     query: TaxStandingQuery,
     data: arrayOf(TaxStanding),
     read: ({ query, actor }, handle) => readTaxStanding(handle, actor, query),

@@ -16,16 +16,22 @@ const withholdingRules = ['Override', 'NoTfn', 'NonResident', 'None'] as const
 const TaxParty = shown('TaxParty', {
   bizEntityPartyID: Id,
   name: Type.String(),
-  counts: { ...Flag, description: 'Whether the standing of the account depends on this party.' },
-  isResident: { ...Flag, description: 'Whether the party is a resident of Australia for tax.' },
-  countryCode: { ...Type.String(), description: 'The country of residence, where it is known.' },
+  counts: {
+    ...Flag,
+    description: 'Whether the tax standing of the account depends on this party.',
+  },
+  isResident: {
+    ...Flag,
+    description: 'Whether the party is an Australian resident for tax purposes.',
+  },
+  countryCode: { ...Type.String(), description: 'The country of residence, if it is known.' },
   residenceBy: {
     ...Type.String({
       enum: ['TaxOfficeType', 'TaxCountry', 'EntityTaxCountry', 'PostalAddress', 'Assumed'],
     }),
-    description: 'What tells where the party is resident.',
+    description: 'The information from which the residence was determined.',
   },
-  isQuoted: { ...Flag, description: 'Whether a tax file number, ABN or exemption is held.' },
+  isQuoted: { ...Flag, description: 'Whether a tax file number, ABN or exemption is on record.' },
   quotedBy: {
     ...Type.String({ enum: ['Exemption', 'TaxFileNumber', 'Abn'] }),
     description: 'What was quoted.',
@@ -41,14 +47,17 @@ export const TaxStanding = shown('TaxStanding', {
   date: DateOnly,
   rule: {
     ...Type.String({ enum: [...withholdingRules] }),
-    description: 'The rule by which tax is withheld from what the account gets.',
+    description: 'The rule by which tax is withheld from the distributions of the account.',
   },
   countryCodes: Type.Array(Type.String(), {
-    description: 'The countries of those parties that are not resident.',
+    description: 'The countries of the parties that are not resident in Australia.',
   }),
-  overridePercentage: { ...decimal(), description: 'The override that holds on the date.' },
+  overridePercentage: {
+    ...decimal(),
+    description: 'The percentage of the override that applies on the date.',
+  },
   withholdingOverride: WithholdingOverride,
-  reasons: Type.Array(Type.String(), { description: 'Why the rule holds, in words.' }),
+  reasons: Type.Array(Type.String(), { description: 'Why the rule applies, in words.' }),
   parties: Type.Array(TaxParty),
 })
 

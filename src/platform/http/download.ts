@@ -18,7 +18,9 @@ export type Download = {
 export const rawParameter = {
   Raw: optional(
     Type.Boolean({
-      description: 'The bytes themselves; so does an Accept that names no JSON: application/pdf.',
+      description:
+        'true: the answer is the bytes of the file. An Accept header without JSON, such as ' +
+        'application/pdf, has the same effect.',
     }),
   ),
 }

@@ -45,7 +45,8 @@ export function openapiDocument(
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The access token from POST /User/Login, as it is or after "Bearer ".',
+          description:
+            'The access token from POST /User/Login, with or without "Bearer " in front of it.',
         },
       },
     },
@@ -78,19 +79,23 @@ const webhookOf = ({ name: _name, headers, tag, body, ...words }: Webhook, show:
     content: { 'application/json': { schema: show(body, 'answer') } },
   },
   responses: {
-    '2XX': { description: 'The receiver has it: it is not sent again.' },
-    410: { description: 'The receiver wants no more: the webhook is deactivated.' },
-    default: { description: 'Sent again: after 5 s, 1 and 5 and 30 min, 2, 5, 10 and 24 h.' },
+    '2XX': { description: 'The receiver has the event. It is not sent again.' },
+    410: { description: 'The receiver wants no more events. The webhook is deactivated.' },
+    default: {
+      description:
+        'The event is sent again after 5 seconds, then after 1, 5 and 30 minutes, then after 2, ' +
+        '5, 10 and 24 hours.',
+    },
   },
 })
 
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const about = `An investor and unit registry. Every answer is the envelope
-\`{ result, message, recordCount, data }\`; a failure has \`result: false\` and \`errors\` beside
-it. Paths, parameter names, filter operators and field names match in any letter case. Every POST,
-PUT and DELETE that writes, but for \`POST /User/Login\`, takes an optional \`Idempotency-Key\`
-header, so that it can be sent again safely: what was done is not done twice, what was refused is
-tried anew.`
+\`{ result, message, recordCount, data }\`; a failure has \`result: false\` and also \`errors\`.
+The letter case of paths, parameter names, filter operators and field names does not matter. Every
+POST, PUT and DELETE that writes, except \`POST /User/Login\`, takes an optional
+\`Idempotency-Key\` header, so that it can be sent again safely: a request that was carried out is
+not carried out twice, and a request that was refused is tried again.`
 
 type Around = { show: Show; maxPageSize: number; isConditional: boolean }
 
@@ -182,8 +187,10 @@ const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key with the same request within 24 hours replays the answer of the one that was ' +
-    'done (2xx); one that was refused is tried anew. With another request it is 422.',
+    'If a request is sent again with the same key within 24 hours, and the first one was ' +
+    'carried out (2xx), its answer is returned again and nothing is done twice. If the first ' +
+    'one was refused, the request is tried again. The same key with a different request is ' +
+    'refused with 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -191,12 +198,14 @@ const ifMatchHeader = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The ETag of the record as you read it: when it has changed since, nothing is written (412).',
+    'The ETag that you got when you read the record. If the record has changed since, nothing ' +
+    'is written (412).',
   schema: { type: 'string' },
 }
 const etagHeader = {
   ETag: {
-    description: 'Of one record, asked for by its id: for If-Match, when you change it.',
+    description:
+      'Only if one record was requested by its id. Send it as If-Match when you change the record.',
     schema: { type: 'string' },
   },
 }
@@ -219,17 +228,17 @@ const queryParameters = (query: TObject | undefined, show: Show) =>
   })
 
 const compared: Record<string, string> = {
-  equal: 'Equal to this.',
-  notEqual: 'Not equal to this.',
-  in: 'One of these, separated by commas.',
-  notIn: 'None of these, separated by commas.',
-  greaterThan: 'Greater or later than this.',
-  greaterThanOrEqual: 'This, greater or later.',
-  lessThan: 'Less or earlier than this.',
-  lessThanOrEqual: 'This, less or earlier.',
-  contains: 'Contains this, in any letter case.',
-  beginsWith: 'Begins with this, in any letter case.',
-  endsWith: 'Ends with this, in any letter case.',
+  equal: 'Equal to this value.',
+  notEqual: 'Not equal to this value.',
+  in: 'One of these values, separated by commas.',
+  notIn: 'None of these values, separated by commas.',
+  greaterThan: 'Greater or later than this value.',
+  greaterThanOrEqual: 'Equal to this value, greater or later.',
+  lessThan: 'Less or earlier than this value.',
+  lessThanOrEqual: 'Equal to this value, less or earlier.',
+  contains: 'Contains this text, in any letter case.',
+  beginsWith: 'Begins with this text, in any letter case.',
+  endsWith: 'Ends with this text, in any letter case.',
 }
 
 /**
@@ -250,12 +259,19 @@ const envelope = (data: unknown, beside: Record<string, unknown>, isList: boolea
   required: ['result', 'message', 'recordCount', 'data', ...Object.keys(beside)],
   properties: {
     result: { type: 'boolean', const: true, description: 'The request succeeded.' },
-    message: { type: ['string', 'null'], description: 'Something for people, where there is.' },
-    recordCount: { type: 'integer', minimum: 0, description: 'How many records data has.' },
+    message: { type: ['string', 'null'], description: 'A message for people, if there is one.' },
+    recordCount: { type: 'integer', minimum: 0, description: 'The number of records in data.' },
     data,
     ...(isList && {
-      nextCursor: { type: 'string', description: 'For Cursor; absent on the last page.' },
-      totalCount: { type: 'integer', minimum: 0, description: 'With IncludeTotal.' },
+      nextCursor: {
+        type: 'string',
+        description: 'Send it as Cursor to get the next page. Absent on the last page.',
+      },
+      totalCount: {
+        type: 'integer',
+        minimum: 0,
+        description: 'The number of records on all pages. Only with IncludeTotal.',
+      },
     }),
     ...beside,
   },
@@ -266,12 +282,12 @@ const failureSchema = {
   required: ['result', 'message', 'recordCount', 'data', 'errors'],
   properties: {
     result: { type: 'boolean', const: false, description: 'The request was refused.' },
-    message: { type: 'string', description: 'Everything that is wrong, for people.' },
-    recordCount: { type: 'integer', const: 0, description: 'A refusal has no records.' },
-    data: { type: 'null', description: 'A refusal has no data.' },
+    message: { type: 'string', description: 'All errors, as a text for people.' },
+    recordCount: { type: 'integer', const: 0, description: 'Always 0 in a refusal.' },
+    data: { type: 'null', description: 'Always null in a refusal.' },
     errors: {
       type: 'array',
-      description: 'Everything that is wrong, for programs.',
+      description: 'All errors, for programs.',
       items: {
         type: 'object',
         required: ['code', 'message'],
@@ -279,10 +295,10 @@ const failureSchema = {
           code: {
             type: 'string',
             enum: [...problemCodes.keys()],
-            description: 'Stable, for programs.',
+            description: 'A code for programs. It never changes.',
           },
           field: { type: 'string', description: 'bizEntityParties[1].person.gender' },
-          message: { type: 'string', description: 'For people.' },
+          message: { type: 'string', description: 'A text for people.' },
         },
       },
     },
@@ -298,15 +314,15 @@ const failureSchema = {
 
 const failures: Record<string, string> = {
   400: 'Malformed or invalid input, or a broken rule.',
-  401: 'No token, or one that is not valid any more.',
+  401: 'The token is missing or no longer valid.',
   403: 'The permission is missing.',
-  404: 'No such record.',
-  409: 'Refused because of the state of the data.',
+  404: 'There is no such record.',
+  409: 'Refused because of the current state of the data.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   422: 'The Idempotency-Key was used for another request.',
   429: 'Too many requests.',
-  500: 'A fault of ours.',
+  500: 'An internal error of the service.',
   503: 'Not ready or overloaded; see Retry-After.',
 }
 
@@ -314,7 +330,7 @@ const bytesSchema = { type: 'string', format: 'binary', description: 'The bytes 
 
 type Answers = { done: unknown; accepted: unknown; isConditional: boolean }
 
-const onCondition = { 412: 'The record has changed since it was read; see If-Match.' }
+const onCondition = { 412: 'The record has changed since it was read. See If-Match.' }
 
 function responsesOf(endpoint: Endpoint, { done, accepted, isConditional }: Answers) {
   const { access, recognises, kind, failures: own, operation, body, query } = endpoint
@@ -337,7 +353,7 @@ function responsesOf(endpoint: Endpoint, { done, accepted, isConditional }: Answ
     },
     ...(accepted !== undefined && {
       202: {
-        description: 'Taken on: it goes on by itself, or waits for approval.',
+        description: 'Accepted: the work continues in the background, or waits for approval.',
         content: { 'application/json': { schema: accepted } },
       },
     }),

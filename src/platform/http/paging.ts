@@ -13,7 +13,7 @@ export const paging = {
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description: 'The nextCursor of the page before; as quick at any depth.',
+      description: 'The nextCursor of the previous page. Equally fast for every page.',
     }),
   ),
   Order: Type.Optional(
@@ -21,11 +21,14 @@ export const paging = {
       type: 'string',
       enum: ['asc', 'desc'],
       default: 'asc',
-      description: 'desc: the newest first.',
+      description: 'desc: newest first.',
     }),
   ),
   IncludeTotal: Type.Optional(
-    Type.Boolean({ default: false, description: 'Adds totalCount, over all pages.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Adds totalCount, the number of records on all pages.',
+    }),
   ),
 }
 
@@ -37,8 +40,7 @@ export const knownAt = {
   KnownAt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description:
-        'Answers with what the register knew at that moment; left out, with the present.',
+      description: 'Answers with the data as known at this moment. If left out: the current data.',
     }),
   ),
 }

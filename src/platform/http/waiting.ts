@@ -22,13 +22,14 @@ export const KeptForApproval = Type.Object(
   {
     approvalID: Type.Integer({ minimum: 1 }),
     changes: Type.Unsafe<unknown>({
-      description: 'What was asked or would change, sensitive values blotted out.',
+      description:
+        'The request itself or the changes that it would make. Sensitive values are masked.',
     }),
-    rule: Type.Unsafe<object>({ type: 'object', description: 'The rule that holds it back.' }),
+    rule: Type.Unsafe<object>({ type: 'object', description: 'The approval rule that applies.' }),
   },
   {
     $id: 'KeptForApproval',
-    description: 'Kept until it is approved: see GET /Approval.',
+    description: 'The request waits for approval. See GET /Approval.',
     example: {
       approvalID: 12,
       changes: { bsb: { from: '062-000', to: '083-004' } },

@@ -15,7 +15,7 @@ export const bytesColumn = 'json_bytes'
  */
 export const recordsColumn = 'json_records'
 
-/** The records as the bytes of a JSON array, as json_agg writes it; and the text of the last one. */
+/** The records as bytes of a JSON array, as json_agg writes it; and the text of the last one. */
 export type Records = { bytes: Buffer; count: number; last: string | undefined }
 
 /** A pg client that reads rows with such a column itself, past pg's own parser. */

@@ -69,7 +69,9 @@ async function refuseLocale(client: pg.Client) {
     select current_setting('server_encoding') as encoding, lower('Ä') = 'ä' as folds`)
   const { encoding, folds } = rows[0]
   if (encoding === 'UTF8' && folds) return
-  const lack = folds ? `takes the letters of ${encoding} only` : 'knows letter case for A to Z only'
+  const lack = folds
+    ? `accepts only the characters of ${encoding}`
+    : 'recognises upper and lower case only for A to Z'
   throw new Error(
     `The database ${lack}. Create it with a UTF-8 locale such as C.UTF-8: create database … ` +
       "template template0 encoding 'UTF8' lc_ctype 'C.UTF-8';",
@@ -130,8 +132,8 @@ function pendingOf(migrations: Migration[], applied: Map<string, string>): Migra
   for (const [name, checksum] of applied) {
     if (!known.has(name))
       throw new Error(
-        `The applied migration ${name} is missing from this version: a newer one has been here. ` +
-          'Start that one, or see docs/upgrading.md for the way back.',
+        `The applied migration ${name} is missing from this version: a newer version has ` +
+          'upgraded the database. Start that version, or see docs/upgrading.md for the way back.',
       )
     if (known.get(name) !== checksum && asLanded.get(name) !== checksum)
       throw new Error(
@@ -230,7 +232,8 @@ export async function admitService({ connection: owner, service }: Logins) {
   const grant = `grant ${serviceRole} to ${pg.escapeIdentifier(login!.name)}`
   await rowsAs(owner, raw(grant)).catch((error: Error) => {
     throw new Error(
-      `The login ${login!.name} may not work for the registry yet: ${grant}; (${error.message})`,
+      `The login ${login!.name} does not have the rights of the service yet. Run: ${grant}; ` +
+        `(${error.message})`,
     )
   })
 }

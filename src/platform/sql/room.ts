@@ -34,12 +34,12 @@ export const roomStatement = sql`
 export function lackOfRoom({ allowed, used }: Room, taken: number): string | undefined {
   if (taken > allowed)
     return (
-      `a node takes up to ${taken} connections and the server allows ${allowed}: raise ` +
+      `a node uses up to ${taken} connections and the server allows ${allowed}: raise ` +
       'max_connections, or lower REGISTRY_DATABASE_CONNECTIONS'
     )
   if (used + taken > allowed)
     return (
-      `a node takes up to ${taken} connections, and of the ${allowed} that the server allows ` +
+      `a node uses up to ${taken} connections, and of the ${allowed} that the server allows ` +
       `${used} are in use: raise max_connections, or lower REGISTRY_DATABASE_CONNECTIONS`
     )
   return undefined

@@ -45,8 +45,8 @@ export async function awaitNobody(client: pg.Client, pending: readonly string[])
 
 const stillRunning = (rows: { pid: number }[], pending: readonly string[]) =>
   new Error(
-    `The database lacks ${pending.join(', ')}, and others that started before run on it: they ` +
-      'would go on by rules that do not hold any more. Stop all nodes, workers and commands, ' +
-      'then try again. To PostgreSQL they are the processes ' +
-      `${rows.map(({ pid }) => pid).join(', ')} (pg_stat_activity); see docs/upgrading.md.`,
+    `The database lacks ${pending.join(', ')}, but processes that started before are still ` +
+      'running on it and would go on by the old rules. Stop all nodes, workers and commands, ' +
+      'then try again. In PostgreSQL (pg_stat_activity) they are the processes ' +
+      `${rows.map(({ pid }) => pid).join(', ')}. See docs/upgrading.md.`,
   )

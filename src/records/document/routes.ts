@@ -31,7 +31,9 @@ import { listDocuments, readDocument } from './sql.ts'
 
 const change = { access: 'Document.Write', resource: 'Document' } as const
 const openToAll = { access: 'public', recognises: true } as const
-const whoMayRead = 'A public document; any other needs a token and the permission `Document.Read`.'
+const whoMayRead =
+  'A public document can be read by anybody. Any other needs a token and the permission ' +
+  '`Document.Read`.'
 
 /** Writes that hash a password wait for a password slot; other writes do not need one. */
 const inTurn = <T>(work: () => Promise<T>, whose: { body: unknown; caller: string }) =>
@@ -55,7 +57,7 @@ export const documentEndpoints = (
   reading({
     operation: 'GET /Document/List',
     access: 'Document.Read',
-    summary: 'List documents, without their files: of an owner, of a type, of a time, or all.',
+    summary: 'List documents, without their files: all, or those of an owner, type or period.',
     query: DocumentListQuery,
     data: arrayOf(ListedDocument),
     read: ({ query, actor }, handle) => listDocuments(handle, actor, query),
@@ -63,7 +65,7 @@ export const documentEndpoints = (
   writing({
     operation: 'POST /Document',
     ...change,
-    summary: 'Create a document; its file is uploaded separately.',
+    summary: 'Create a document. Its file is uploaded separately.',
     body: DocumentInput,
     data: Document,
     inTurn,
@@ -72,7 +74,7 @@ export const documentEndpoints = (
   writing({
     operation: 'PUT /Document',
     ...change,
-    summary: 'Replace a document; its file stays, and its password unless one is given.',
+    summary: 'Replace a document. Its file is kept; so is its password, unless one is given.',
     body: DocumentUpdate,
     data: arrayOf(Document),
     inTurn,
@@ -81,7 +83,7 @@ export const documentEndpoints = (
   writing({
     operation: 'DELETE /Document',
     ...change,
-    summary: 'Delete a document with its file.',
+    summary: 'Delete a document and its file.',
     query: DocumentKey,
     data: nothing,
     write: ({ query, actor }, tx) => deleteDocument(tx, actor, query),
@@ -102,7 +104,7 @@ export const documentEndpoints = (
     ...openToAll,
     anyVersion: true,
     summary: 'Download the file of a document.',
-    description: `${whoMayRead} One with a password needs the header \`X-Document-Password\`.`,
+    description: `${whoMayRead} A password goes in the header \`X-Document-Password\`.`,
     query: FileQuery,
     data: FileContent,
     download: (request) =>

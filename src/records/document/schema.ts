@@ -47,7 +47,9 @@ const fields = {
   password: optional(
     sensitive(
       text(256, {
-        description: 'Protects the file. Never shown. On PUT: absent keeps it, empty removes it.',
+        description:
+          'The password that protects the file. It is never shown. On PUT: if left out, the ' +
+          'password is kept; an empty text removes it.',
       }),
     ),
   ),

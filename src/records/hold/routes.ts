@@ -9,7 +9,7 @@ export const holdEndpoints: Endpoint[] = [
   reading({
     operation: 'GET /Hold',
     access: 'Hold.Read',
-    summary: 'Read one hold, those of an account, or a page of all.',
+    summary: 'Read one hold, or list all holds or those of an account page by page.',
     query: HoldQuery,
     data: arrayOf(Hold),
     etag: { by: ['HoldID'] },
@@ -18,7 +18,7 @@ export const holdEndpoints: Endpoint[] = [
   writing({
     ...shared,
     operation: 'POST /Hold',
-    summary: 'Hold units back: no redemption, transfer out or conversion takes them.',
+    summary: 'Place a hold on units: they cannot be redeemed, transferred or converted.',
     body: HoldInput,
     data: arrayOf(Hold),
     write: ({ body, actor }, tx) => createHold(tx, actor, body),
@@ -26,7 +26,7 @@ export const holdEndpoints: Endpoint[] = [
   writing({
     ...shared,
     operation: 'PUT /Hold',
-    summary: 'Change a hold; what is left out stays.',
+    summary: 'Change a hold. Fields that are left out keep their values.',
     body: HoldUpdate,
     data: arrayOf(Hold),
     write: ({ body, actor }, tx) => updateHold(tx, actor, body),
@@ -34,7 +34,7 @@ export const holdEndpoints: Endpoint[] = [
   writing({
     ...shared,
     operation: 'DELETE /Hold',
-    summary: 'Remove a hold.',
+    summary: 'Delete a hold.',
     query: HoldKey,
     data: nothing,
     write: ({ query, actor }, tx) => deleteHold(tx, actor, query),

@@ -15,11 +15,13 @@ import {
   text,
 } from '../../platform/shape/fields.ts'
 
-const Quantity = decimal({ above: '0' }, { description: 'The units that are held back.' })
-const All = Type.Boolean({ description: 'All units there are are held back, whatever comes.' })
-const Reason = requiredText(500, { description: 'Why units are held back.' })
-const From = { ...RegisterDate, description: 'The first day; left out, today.' }
-const To = { ...RegisterDate, description: 'The last day; left out, until further.' }
+const Quantity = decimal({ above: '0' }, { description: 'The number of units that are on hold.' })
+const All = Type.Boolean({
+  description: 'Whether all units are on hold, including those that are added later.',
+})
+const Reason = requiredText(500, { description: 'Why the units are on hold.' })
+const From = { ...RegisterDate, description: 'The first day of the hold. If left out: today.' }
+const To = { ...RegisterDate, description: 'The last day of the hold. If left out: no end.' }
 
 /** The account that a hold is on, and the investment where it is limited to one. */
 const place = {
@@ -45,7 +47,8 @@ export const HoldInput = Type.Object(
   {
     $id: 'HoldInput',
     description:
-      'Units that may not leave an account: a quantity of one investment, or all of one or every.',
+      'Units that cannot leave an account: a quantity of one investment, or all units of one ' +
+      'investment or of all investments.',
     example: { productID: 1, accountID: 2, investmentID: 3, quantity: 500, reason: 'Court order' },
   },
 )
@@ -62,7 +65,9 @@ export const HoldUpdate = Type.Object(
   },
   {
     $id: 'HoldUpdate',
-    description: 'What is left out stays. A hold stays on its account and investment.',
+    description:
+      'Fields that are left out keep their values. The account and the investment of a hold ' +
+      'cannot be changed.',
     example: { holdID: 1, validTo: '2026-06-30' },
   },
 )

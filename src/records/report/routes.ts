@@ -36,7 +36,7 @@ export const reportEndpoints = (
   downloading({
     operation: 'GET /Report/File',
     access: 'Report.Read',
-    summary: 'Download a report that is complete.',
+    summary: 'Download a completed report.',
     query: ReportFileQuery,
     data: ReportFile,
     download: ({ query, actor }) => downloadReport(database, files, actor, query),
@@ -47,14 +47,14 @@ const ordering: Endpoint[] = [
   writing({
     operation: 'POST /Report',
     ...change,
-    summary: 'Order a report; it is made in the background.',
-    description: `Register of members, Holdings, Top holders and Holding ranges are as at \`date\`
-(today), as Unclaimed money is; Transactions is about \`fromDate\` to \`toDate\`, as Payment
-reconciliation, Withholding summary and Units on issue are. Distribution and Distribution statement
-need the distribution. Holding statement, Distribution statement, Annual tax statement (of the
-financial year that \`date\` is in) and Transaction confirmation need the entity or the account,
-and are letters; with \`format\` zip they come for everybody. The permissions to read what the
-report is made of are needed as well.`,
+    summary: 'Order a report. It is made in the background.',
+    description: `Register of members, Holdings, Top holders, Holding ranges and Unclaimed money
+show the state as at \`date\` (default: today). Transactions, Payment reconciliation, Withholding
+summary and Units on issue cover the period from \`fromDate\` to \`toDate\`. Distribution and
+Distribution statement need the distribution. Holding statement, Distribution statement, Annual tax
+statement (for the financial year that contains \`date\`) and Transaction confirmation are letters:
+they need the entity or the account, or \`format\` zip for the letters to all holders. Also needs
+the permissions to read the data that the report contains.`,
     body: ReportInput,
     data: Report,
     write: ({ body, actor }, tx) => createReport(tx, actor, body),
@@ -71,7 +71,7 @@ report is made of are needed as well.`,
     operation: 'GET /Report/Status',
     name: 'getReportStatus',
     access: 'Report.Read',
-    summary: 'See how far a report is.',
+    summary: 'Read the status and progress of reports.',
     query: ReportKey,
     data: Report,
     read: ({ query, actor }, handle) => readStatus(handle, actor, query),
@@ -79,7 +79,7 @@ report is made of are needed as well.`,
   writing({
     operation: 'DELETE /Report',
     ...change,
-    summary: 'Delete a report with its file; one that is being made is stopped.',
+    summary: 'Delete a report and its file. A report that is still being made is stopped.',
     query: ReportKey,
     data: nothing,
     write: ({ query, actor }, tx) => deleteReport(tx, actor, query),
@@ -92,7 +92,7 @@ const sending = (mail: MailSettings): Endpoint[] => [
     name: 'sendReport',
     event: null,
     ...change,
-    summary: 'E-mail the statements of a zip to their holders, each once.',
+    summary: 'E-mail the statements in a zip report to their holders. Each is sent once.',
     body: ReportSend,
     data: ReportSent,
     write: ({ body, actor }, tx) => sendReport(tx, actor, mail, body),
@@ -100,7 +100,7 @@ const sending = (mail: MailSettings): Endpoint[] => [
   reading({
     operation: 'GET /Report/Delivery',
     access: 'Report.Read',
-    summary: 'What became of each statement of a zip.',
+    summary: 'List the delivery of each statement in a zip report.',
     query: DeliveryQuery,
     data: arrayOf(Delivery),
     read: ({ query, actor }, handle) => readDeliveries(handle, actor, query),

@@ -25,7 +25,11 @@ const Format = Type.Unsafe<Format>({
   enum: formats,
   conformed: (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value),
 })
-const Top = Type.Integer({ minimum: 1, maximum: 1000, description: 'Top holders: how many.' })
+const Top = Type.Integer({
+  minimum: 1,
+  maximum: 1000,
+  description: 'The number of holders in a Top holders report.',
+})
 
 const ids = {
   productID: optional(Id),
@@ -47,7 +51,8 @@ const period = {
   top: optional(Top),
 }
 const knownAtWords =
-  'The moment whose knowledge it shows; one made without tells the moment it was made of.'
+  'The report shows the data as known at this moment. If none was given, the answer has the ' +
+  'moment of the data that the report was made from.'
 
 export const ReportInput = Type.Object(
   {
@@ -96,7 +101,9 @@ export const ReportQuery = Type.Object({
   ReportStatusID: optional(lookupID('ReportStatus')),
   FailedDeliveries: optional(
     Type.Boolean({
-      description: 'Whether a statement of it was to be sent and did not get there.',
+      description:
+        'true: only reports with a statement that was to be e-mailed and did not arrive. false: ' +
+        'only the others.',
     }),
   ),
   ...paging,
@@ -121,7 +128,7 @@ export const ReportSend = Type.Object(
     reportID: Id,
     again: optional({
       ...Flag,
-      description: 'Sends also what was sent already, or failed.',
+      description: 'Also sends statements that were already sent or whose sending failed.',
     }),
   },
   { $id: 'ReportSend', example: { reportID: 1 } },
@@ -129,17 +136,21 @@ export const ReportSend = Type.Object(
 export const ReportSent = Type.Object(
   {
     reportID: Id,
-    queued: Type.Integer({ description: 'Statements that go out by e-mail.' }),
+    queued: Type.Integer({ description: 'The number of statements that will be sent by e-mail.' }),
     print: Type.Integer({
-      description: 'Statements whose holders want paper, also beside the e-mail.',
+      description:
+        'The number of statements to print because their holders want paper, alone or in ' +
+        'addition to the e-mail.',
     }),
-    noAddress: Type.Integer({ description: 'Statements whose holders have no e-mail address.' }),
+    noAddress: Type.Integer({
+      description: 'The number of statements whose holders have no e-mail address.',
+    }),
   },
   { $id: 'ReportSent' },
 )
 const DeliveryState = Type.String({
   enum: ['Made', 'Queued', 'Sending', 'Sent', 'Failed', 'Print', 'NoAddress'],
-  description: 'Made until it is sent; Print and NoAddress are for paper.',
+  description: 'Made: not sent yet. Print and NoAddress: to be sent on paper.',
 })
 export const Delivery = shown('StatementDelivery', {
   accountID: Id,
@@ -148,9 +159,11 @@ export const Delivery = shown('StatementDelivery', {
   name: Type.String(),
   fileName: Type.String(),
   email: Type.String(),
-  alsoPrint: Type.Boolean({ description: 'The holder wants paper beside the e-mail.' }),
+  alsoPrint: Type.Boolean({
+    description: 'Whether the holder wants paper in addition to the e-mail.',
+  }),
   state: DeliveryState,
-  reason: Type.String({ description: 'Why it failed, or was taken back.' }),
+  reason: Type.String({ description: 'Why the delivery failed or was withdrawn.' }),
   stateDate: DateTime,
 })
 export const DeliveryQuery = Type.Object({

@@ -9,9 +9,10 @@ export const searchEndpoints = (vault: Vault): Endpoint[] => [
     access: 'signed-in',
     summary: 'Find investors, persons, organisations, documents, transactions and distributions.',
     description:
-      'By name, e-mail, phone, account number, external id or whole tax file number; ' +
-      'documents by name or external id, transactions and distributions by external id. ' +
-      `The best first, at most ${mostFound}, of what the caller may read.`,
+      'Finds investors, persons and organisations by name, e-mail address, phone number, ' +
+      'account number, external id or complete tax file number, documents by name or external ' +
+      'id, and transactions and distributions by external id. The answer has at most ' +
+      `${mostFound} records that the caller may read, best matches first.`,
     query: SearchQuery,
     data: arrayOf(SearchResult),
     read: ({ query, actor }, handle) => search(handle, actor, vault, query),

@@ -12,18 +12,21 @@ export const SearchQuery = Type.Object({
     must: `must have at least ${leastAsked} characters`,
     conformed: trimmed,
     description:
-      'A name, an e-mail address, a phone or account number, an external id, or a whole ' +
-      'tax file number. Names are found without their accents, too.',
+      'A name, e-mail address, phone number, account number, external id or complete tax file ' +
+      'number. Names are also found if you type them without accents.',
   }),
 })
 export const SearchResult = shown(
   'SearchResult',
   {
-    resource: Type.String({ description: 'What was found: BizEntity, Person, …' }),
+    resource: Type.String({ description: 'The kind of record found: BizEntity, Person, …' }),
     id: LongId,
     title: Type.String(),
     subtitle: Type.String(),
-    score: decimal({}, { description: 'From 0 to 1; 1 is exactly what was asked for.' }),
+    score: decimal(
+      {},
+      { description: 'How well the record matches, from 0 to 1; 1 is an exact match.' },
+    ),
   },
   { resource: 'Person', id: 7, title: 'Ann Example', subtitle: 'PER-1', score: 0.9 },
 )
