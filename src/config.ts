@@ -191,6 +191,25 @@ function readersOf(env: Environment) {
       return undefined
     }
   }
+  return {
+    text,
+    integer,
+    flag,
+    oneOf,
+    secret,
+    file,
+    ...placeAndKeyReaders(text, problem),
+    problem,
+    problems,
+    read,
+  }
+}
+
+/** The readers of variables that name databases or hold encryption keys. */
+function placeAndKeyReaders(
+  text: (name: string) => string | undefined,
+  problem: (name: string, words: string) => void,
+) {
   const databaseUrls = (name: string) => {
     const given = (text(name) ?? '').split(/\s+/).filter(Boolean)
     if (given.some((url) => !/^postgres(ql)?:\/\//.test(url)))
@@ -219,21 +238,7 @@ function readersOf(env: Environment) {
       problem(name, 'must be keys of 32 bytes in base64, separated by commas')
     return given
   }
-  return {
-    text,
-    integer,
-    flag,
-    oneOf,
-    secret,
-    file,
-    databaseUrl,
-    databaseUrls,
-    encryptionKey,
-    encryptionKeys,
-    problem,
-    problems,
-    read,
-  }
+  return { databaseUrl, databaseUrls, encryptionKey, encryptionKeys }
 }
 
 type Readers = ReturnType<typeof readersOf>

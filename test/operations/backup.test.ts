@@ -17,7 +17,7 @@ import { findEmbedded } from '../../src/platform/embedded/postgres.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { emptyDatabase, rowsOf, urlOf } from '../support/database.ts'
 import { readEvents } from '../support/events.ts'
-import { getBytes } from '../support/files.ts'
+import { filesBelow, getBytes } from '../support/files.ts'
 import { entityOf } from '../support/investors.ts'
 import { type Fund, newFund, poster } from '../support/ledger.ts'
 import {
@@ -64,12 +64,6 @@ const newDocument = async (admin: Client, productID: number, bytes: Buffer) => {
   assert.equal(reply.status, 200, reply.text)
   return data.documentID as number
 }
-
-/** The paths of all files below a folder. */
-const filesBelow = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
 
 /** The reads that show the whole register. */
 const paths = (fund: Fund) => [

@@ -25,7 +25,8 @@ type Ways = {
   inProduct?: boolean | undefined
   /**
    * A unique column; rows are inserted in its order, so that concurrent inserts of the same values
-   * cannot deadlock.
+   * seldom deadlock. Where the constraint is deferrable, PostgreSQL waits only at the end of the
+   * SQL statement, in whichever order; such a deadlock is retried.
    */
   inOrderOf?: string | undefined
   /** The table has an updated_date, which every change sets. */
