@@ -183,7 +183,7 @@ function resultOf({ body }: Item) {
   return payment
 }
 
-/** Maps the problems of a payment run to rows; a problem of the run itself concerns all its rows. */
+/** Maps the problems of a payment run to rows; those of the run itself concern all its rows. */
 function amongItems(
   { status, problems }: Refusal,
   items: readonly Item[],
