@@ -101,12 +101,12 @@ const sets = ({ operation }: Row) => operation === 'SetQuantity'
 
 type End = [Row, Written | Refusal]
 
-/** `unread`: the posted transactions need not be returned, because an import does not use them. */
+/** `unread`: no answers are rendered, because an import does not use them. */
 const how = { waits: true, unread: true }
 
 /**
  * Posts the rows that only append with one SQL statement, then the other rows together. Rows that
- * were blocked by another row of the run are then posted one by one, in order.
+ * another row of the run stood in the way of (Contested) are then posted one by one, in order.
  */
 async function postRun(tx: Tx, actor: Actor, { rows, appending }: Run): Promise<End[]> {
   const appended = await append(tx, appending)

@@ -293,7 +293,7 @@ async function* sheetRows(
   }
 }
 
-/** BC12: the 55th column, counted from 0. */
+/** The index of a column, counted from 0: 54 for BC12, which is in the 55th column. */
 function columnOf(reference: string): number {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0] ?? ''
   const column = [...letters].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0)

@@ -85,7 +85,7 @@ const allot: Phase<Terms> = {
     const { productID } = stored
     const own = sql`${inSpan(stored, 'e', span)}
       and e.drp_amount > 0`
-    // Two distributions of an investment may be reinvested at once, so residuals are read locked.
+    // Residuals are read under the lock: another distribution may be reinvested at the same time.
     const locked = await lockSet(
       tx,
       productID,

@@ -76,7 +76,7 @@ export function entityDoor(database: Database, vault: Vault): EntityDoor {
 
 const full = 'Too many entities are waiting; try again shortly.'
 
-/** A text that is equal for callers who see the same of an entity. */
+/** A text that is equal for callers with the same rights, who see the same parts of an entity. */
 const sightOf = ({ productIDs, permissions }: Actor) =>
   `${productIDs} ${[...permissions].sort().join()}`
 
@@ -105,7 +105,7 @@ async function createTogether(database: Database, vault: Vault, jobs: Job[]): Pr
       { waits: false, lockTimeout: briefly },
     )
     return jobs.filter(({ resolve }, i) => {
-      const end = ends[i]! // an end for each
+      const end = ends[i]! // one end for each job
       if (!(end instanceof Refusal)) resolve(end)
       return end instanceof Refusal
     })

@@ -1,7 +1,7 @@
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { BizEntityInput } from './schema.ts'
 
-/** Finds what entities have in common, so that the order in which they are written matters. */
+/** The names that entities have in common decide whether the order of writing them matters. */
 
 /** Names of the records that entities bring or change. A party only refers to existing records. */
 export const ownNames = (entities: readonly BizEntityInput[]): string[] =>

@@ -15,7 +15,7 @@ export const bytesColumn = 'json_bytes'
  */
 export const recordsColumn = 'json_records'
 
-/** The records as the bytes of a JSON array, as json_agg writes it; and the text of the last one. */
+/** The records as the bytes of a JSON array, as json_agg writes it, and the last record as text. */
 export type Records = { bytes: Buffer; count: number; last: string | undefined }
 
 /** A pg client that reads rows with such a column itself, past pg's own parser. */
@@ -117,7 +117,7 @@ function rowTaker(connection: EventEmitter, parser: EventEmitter) {
 
 /** The content of a row as pg's parser would report it, except that bytes columns stay Buffers. */
 function rowOf(content: Buffer, isBytes: readonly boolean[]) {
-  let at = 2 // behind the 2 bytes with the number of columns
+  let at = 2 // after the 2 bytes with the number of columns
   const fields = isBytes.map((stays) => {
     const length = content.readInt32BE(at)
     const start = at + 4

@@ -68,7 +68,7 @@ const mayBegin = ({ running, waiting }: Queue) =>
 
 /** If a shared statement fails, each id is read alone, because only one may be at fault. */
 async function answer<Asker>(read: Read<Asker>, asker: Asker, asked: readonly Waiting[]) {
-  const [{ handle }] = asked as [Waiting] // nobody calls without any
+  const [{ handle }] = asked as [Waiting] // there is always at least one
   try {
     const found = await read(handle, asker, [...new Set(asked.map(({ id }) => id))])
     const tell = () => {
