@@ -1,7 +1,7 @@
 import { codeOf } from '../../platform/sql/away.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 
-/** A transaction that several ask at once: each statement is sent when the one before is done. */
+/** Lets several callers use a transaction at once by sending its SQL statements one by one. */
 export function inTurn(tx: Tx): Tx {
   let last: Promise<unknown> = Promise.resolve()
   const query = <Row extends object>(statement: Fragment) => {
@@ -12,10 +12,10 @@ export function inTurn(tx: Tx): Tx {
   return { ...tx, query }
 }
 
-/** PostgreSQL's word for statements behind one that failed: never the reason. */
+/** 25P02 is PostgreSQL's error for statements after a failed one, and never the actual reason. */
 const isBehindFailure = (error: unknown) => codeOf(error) === '25P02'
 
-/** What several at once come to, when all of them have ended: none goes on behind our back. */
+/** As Promise.all, but waits for all promises even if one fails, so that none is still running. */
 export async function allOf<const T extends readonly Promise<unknown>[]>(
   ...all: T
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

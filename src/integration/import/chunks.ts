@@ -3,27 +3,27 @@ import type { Item, RefusedRow, Work } from './item.ts'
 import type { RowReader } from './reader.ts'
 import type { Source } from './row.ts'
 
-/** Rows that are done in one step. */
+/** The rows of one step. */
 export type Chunk = {
   items: Item[]
-  /** How they are done, ready to begin. */
+  /** The prepared work that does the items. */
   work: Work
-  /** Rows that are wrong in themselves. */
+  /** Rows that are refused without asking the database. */
   refused: RefusedRow[]
   count: number
   lastLine: number
-  /** How much of the file is read by the end of it, in percent. */
+  /** How much of the file is read by the end of the chunk, in percent. */
   percent: number
 }
 
 export type HowMany = {
   size: number
   after: number
-  /** Gets the work of some rows ready. */
+  /** Prepares the work of some rows. */
   ready: (items: readonly Item[]) => Work
 }
 
-/** The rows of a file after a line, in steps of a size; the next one is read while one is done. */
+/** The rows after a line of a file, in chunks. While a chunk is done, the next one is read. */
 export async function* chunksOf(
   source: Source,
   reader: RowReader,
@@ -32,7 +32,7 @@ export async function* chunksOf(
   const steps = stepsOf(source, reader, how)
   const ask = () => {
     const step = steps.next()
-    step.catch(() => {}) // it is told when it is waited for
+    step.catch(() => {}) // the error is thrown where `step` is awaited
     return step
   }
   try {
@@ -47,7 +47,7 @@ export async function* chunksOf(
   }
 }
 
-/** Then whoever else waits for this process has a turn: the step before us, for one. */
+/** After this many rows, other work of this process gets a turn, such as the previous step. */
 const rowsAtATime = 50
 
 async function* stepsOf(
@@ -65,7 +65,7 @@ async function* stepsOf(
   for await (const rows of source.rows)
     for (const row of rows) {
       if (++sinceTurn % rowsAtATime === 0) await othersTurn()
-      // What was done before a crash is read again, since the head is above it, and left alone.
+      // Rows done before a crash are skipped. Reading starts at the top, because of the head.
       const isDone = row.line <= after
       const read = isDone && chunk.lastLine > 0 ? undefined : reader.read(row)
       chunk.lastLine = row.line
@@ -84,5 +84,5 @@ async function* stepsOf(
 type Read = Omit<Chunk, 'work' | 'percent'>
 const empty = (): Read => ({ items: [], refused: [], count: 0, lastLine: 0 })
 
-/** The whole is told when it is done. */
+/** At most 99: 100 percent is only reported when the import has ended. */
 const percentOf = ({ progress }: Source) => Math.min(99, Math.floor(100 * progress()))

@@ -6,21 +6,21 @@ import { badFile, type Cell, noValue, textOf } from './row.ts'
 import type { DateFormat, Mapping } from './schema.ts'
 
 /**
- * A column of a file as the field of a body that it fills. Fields of what is nested have the names
- * of the way to them: `accounts.externalAccountId`, and of the second in a list
- * `bizEntityParties.2.person.firstName`.
+ * A column of a file and the field of the body that it fills. A nested field is named by its path:
+ * `accounts.externalAccountId`, or `bizEntityParties.2.person.firstName` in the second item of a
+ * list.
  */
 export type Column = { heading: string; path: readonly (string | number)[]; node: Node }
 
-/** The columns by their place in the file; a place without one is not looked at. */
+/** The columns by their place in the file. Cells without a column are ignored. */
 export type Head = { columns: (Column | undefined)[]; unknown: string[] }
 
-/** Columns that a file of refused rows has before those that came in. */
+/** Columns that a file of refused rows has before the original columns. */
 export const verdictColumns = ['line', 'field', 'code', 'message'] as const
 
 /**
- * How many columns at the beginning are verdicts of an earlier attempt: all four, in their order. A
- * column of such a name anywhere else is one like any other: `Code` is what many call a security.
+ * How many leading columns are verdicts of an earlier attempt: all four in order, or none. Anywhere
+ * else such a name is an ordinary column: many files call a security `Code`.
  */
 export const verdictsIn = (headings: readonly string[]): number =>
   verdictColumns.every((name, i) => headings[i]?.trim().toLowerCase() === name)
@@ -30,7 +30,7 @@ export const verdictsIn = (headings: readonly string[]): number =>
 export function headOf(schema: TSchema, headings: readonly Cell[], mapping: Mapping): Head {
   const given = headings.map((heading) => textOf(heading).trim())
   const verdicts = verdictsIn(given)
-  // Beyond the last heading the head has ended: what stands there is a cell too many.
+  // The head ends with the last heading; a cell beyond it is one too many.
   const names = given.slice(verdicts, given.findLastIndex((name) => name !== '') + 1)
   refuseTwice(names)
   const mapped = new Map(mapping.map(({ column, field }) => [column.trim().toLowerCase(), field]))
@@ -64,7 +64,7 @@ function refuseTwice(names: readonly string[]) {
   }
 }
 
-/** Which of a list a number names is counted from 1, and is the first where none is given. */
+/** Finds the field of a column name. List items are counted from 1; without a number, the first. */
 function columnOf(schema: TSchema, name: string): Omit<Column, 'heading'> | undefined {
   const path: (string | number)[] = []
   let node = ownNode(schema)
@@ -90,7 +90,7 @@ function columnOf(schema: TSchema, name: string): Omit<Column, 'heading'> | unde
 
 type Given = { body: Record<string, unknown>; problems: Problem[] }
 
-/** The body that the cells of a row make, each turned by its field; empty cells are not given. */
+/** The body made of the cells of a row, converted by their fields. Empty cells are left out. */
 export function bodyOf({ columns }: Head, cells: readonly Cell[], dates: DateFormat): Given {
   const body: Record<string, unknown> = {}
   const problems: Problem[] = []
@@ -117,7 +117,7 @@ const notWorkedOut = ({ heading }: Column, text: string): Problem => ({
   message: `${heading} is ${text}: a formula has no value there.`,
 })
 
-/** In the place of a day that cannot be read: that it is missing is not to be said as well. */
+/** Replaces a day that cannot be read, so that the field is not also reported as missing. */
 const anyDay = '2000-01-01'
 
 const notADate = ({ heading }: Column, dates: DateFormat): Problem => ({
@@ -135,14 +135,14 @@ function place(body: object, path: readonly (string | number)[], value: unknown)
   into[path.at(-1) ?? ''] = value
 }
 
-/** A list of which only the second was given has one item. */
+/** Removes gaps from lists: a list of which only the second item was given has one item. */
 function compact(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== undefined).map(compact)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, compact(inner)]))
 }
 
-/** What cannot be turned stays as it is, for the rules of the field to refuse. */
+/** Converts a cell. A text that cannot be converted stays, so that the field's rules refuse it. */
 function turned({ node }: Column, cell: Cell, text: string, dates: DateFormat): unknown {
   if (node.format === 'date') return typeof cell === 'object' ? cell.day : dayIn(text, dates)
   if (node.lookup !== undefined) return lookedUp(node.lookup, text)
@@ -151,7 +151,7 @@ function turned({ node }: Column, cell: Cell, text: string, dates: DateFormat): 
   return text
 }
 
-/** 2026-06-30 is no other day in any way: so the refused rows of a workbook have theirs. */
+/** Reads a day. YYYY-MM-DD is always read, because the refused rows of a workbook have it so. */
 function dayIn(text: string, dates: DateFormat): string | undefined {
   if (/^\d{4}-\d\d-\d\d/.test(text)) return text
   if (dates === 'YYYY-MM-DD') return undefined
@@ -174,7 +174,7 @@ const lookupIDs = new Map(
   ),
 )
 
-/** A lookup by its id, its code or its name. */
+/** The id of a lookup value, which may be given by its id, code or name. */
 const lookedUp = (category: string, text: string) =>
   /^\d{1,9}$/.test(text)
     ? Number(text)

@@ -14,7 +14,7 @@ import { productOf, renderImport, visible } from './sql.ts'
 
 type File = { sha256: string; storedAs: string; size: number; fileName: string }
 
-/** Takes an order for an import. A worker is woken by its commit. */
+/** Queues an import. The commit wakes a worker. */
 export async function createImport(
   tx: Tx,
   actor: Actor,
@@ -47,7 +47,7 @@ export async function createImport(
   return { ...(await renderImport(tx, id)), ...about, changes, accepted: true }
 }
 
-/** The file of the request, or that of a document which the caller may read. */
+/** The uploaded file, or the file of a document that the caller may read. */
 async function fileOf(
   tx: Tx,
   actor: Actor,
@@ -88,12 +88,12 @@ function formatOf({ format, dateFormat, encoding, mapping }: ImportInput, file: 
 type Rows = { type: string; productIDs: readonly number[] | null; file: File }
 
 /**
- * The same bytes twice are somebody's mistake; a trial of them is no first time, nor is it when the
- * rows of another product were taken of them.
+ * Refuses a file that was imported before, because importing it twice is a mistake. An earlier
+ * import does not count if it was a trial (mode 'validate') or was for other products.
  */
 async function refuseSameFile(tx: Tx, actor: Actor, { type, productIDs, file }: Rows) {
   const { sha256 } = file
-  // Two at once: the second looks when the first is done.
+  // Of two requests with the same file, the second looks after the first has committed.
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`import ${sha256}`}, 0))`)
   const isTaken = productIDs
     ? sql`coalesce(m.product_ids && ${productIDs}::int[], true)`

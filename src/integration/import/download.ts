@@ -26,7 +26,7 @@ type Kept = {
   isWoundUp: boolean
 }
 
-/** The refused rows of an import that has ended. */
+/** The file of refused rows of an import that has ended. */
 export async function downloadErrors(handle: Sql, files: Files, actor: Actor, key: ImportKey) {
   const [kept] = await handle.query<Kept>(sql`
     select m.type, m.format, m.status, m.user_id as "userID", m.api_key_id as "apiKeyID",
@@ -56,8 +56,8 @@ export async function downloadErrors(handle: Sql, files: Files, actor: Actor, ke
 }
 
 /**
- * The rows stand there as they came: they are for those who could have sent them. To a key those of
- * its user, who may see more, are somebody else's.
+ * The refused rows are shown as they were sent, so only callers who could have sent them may read
+ * them. An API key counts as another caller than its user, because the user may see more.
  */
 function refuseCurious(actor: Actor, { type, userID, apiKeyID }: Kept) {
   refuseUnpermitted(actor, { type })

@@ -4,16 +4,16 @@ import sql from 'sql-template-tag'
 import type { Transaction } from '../../platform/files/files.ts'
 import type { Order } from './order.ts'
 
-/** The copy of a file that an import reads, in clear: for as long as it is worked at. */
+/** The path of the decrypted copy of a file, which exists while an import is being worked on. */
 export const draftOf = (folder: string, { id, lease }: Pick<Order, 'id' | 'lease'>) =>
   join(folder, `import-${id}-${lease}`)
 
-/** Also of what is put beside it, under its name with an ending. */
+/** Matches the names of copies, and of files beside them with the same name and an ending. */
 const named = /^import-(\d+)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 
 /**
- * Removes the copies that whoever was killed has left. A copy is made under the lease that stands
- * in the record by then: one whose lease stands there no more is nobody's, whichever node asks.
+ * Removes the copies that killed processes have left. The lease in a copy's name is in the import's
+ * record before the copy is made, so a copy whose lease is in no record is unused, on any node.
  */
 export async function removeLeftDrafts(folder: string, transaction: Transaction) {
   const drafts = (await readdir(folder)).flatMap((name) => {

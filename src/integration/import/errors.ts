@@ -13,8 +13,8 @@ import { writeSheet } from './xlsx-write.ts'
 type Stream = (statement: Fragment) => AsyncGenerator<KeptRefusal[]>
 
 /**
- * The refused rows as they came in, in the format that they came in, with what is wrong with each:
- * to be mended and sent again, which takes no notice of the columns that are added here.
+ * Writes the refused rows in their original form and format, with the problems of each row. The
+ * file can be corrected and sent again: an import ignores the columns that are added here.
  */
 export async function writeErrors(to: string, file: Order & { path: string }, stream: Stream) {
   const rows = refusedRows(file, stream(refusalsOf(file)))
@@ -38,7 +38,7 @@ async function* refusedRows(
       for (const row of rows) {
         if (isHead) yield { row, problems: undefined }
         isHead = false
-        if (next.done) return // beyond, the file may be what nobody can read
+        if (next.done) return // the rest of the file may be unreadable
         if (next.value.line !== row.line) continue
         yield { row, problems: problemsIn(next.value) }
         next = await refusals.next()
@@ -52,7 +52,7 @@ async function* each<T>(batches: AsyncIterable<T[]>): AsyncGenerator<T> {
   for await (const batch of batches) yield* batch
 }
 
-/** Everything that is wrong with a row stands in its line, so that each row is there once. */
+/** All problems of a row in one line, so that the file has each row only once. */
 const verdictOf = (line: number, problems: readonly Problem[]) => ({
   line,
   field: [...new Set(problems.flatMap(({ field }) => field ?? []))].join('; '),
@@ -60,7 +60,7 @@ const verdictOf = (line: number, problems: readonly Problem[]) => ({
   message: problems.map(({ message }) => message).join(' '),
 })
 
-/** The cells of a table, without verdicts that it may have brought from an earlier attempt. */
+/** The cells of a table, without verdict columns from an earlier attempt. */
 async function* tableOf(rows: AsyncIterable<Refused>): AsyncGenerator<string[]> {
   let [verdicts, width] = [0, 0]
   for await (const { row, problems } of rows) {
@@ -72,7 +72,7 @@ async function* tableOf(rows: AsyncIterable<Refused>): AsyncGenerator<string[]> 
       continue
     }
     const { line, field, code, message } = verdictOf(row.line, problems)
-    // A row that is too long keeps what it has too much of: nobody could mend it otherwise.
+    // A row with too many cells keeps them all: otherwise nobody could correct it.
     const own = Array.from(
       { length: Math.max(width, cells.length) - verdicts },
       (_, i) => cells[verdicts + i] ?? '',
@@ -86,7 +86,7 @@ async function* csvOf(rows: AsyncIterable<Refused>) {
   for await (const cells of tableOf(rows)) yield csvLine(cells)
 }
 
-/** Verdicts of an earlier attempt at the beginning of a line; a name given twice is refused. */
+/** Verdicts of an earlier attempt, which are removed: JSON with a name given twice is refused. */
 const earlierVerdict = new RegExp(
   `^\\{\\s*"line"\\s*:\\s*\\d+${verdictColumns
     .slice(1)
@@ -94,7 +94,7 @@ const earlierVerdict = new RegExp(
     .join('')}\\s*(?:,\\s*|(?=\\}))`,
 )
 
-/** The line as it was, with members before its own; a line that is no object is told as a text. */
+/** The original line with the verdict's members in front; a line that is no object as a text. */
 async function* jsonOf(rows: AsyncIterable<Refused>) {
   for await (const { row, problems = [] } of rows) {
     const told = JSON.stringify(verdictOf(row.line, problems)).slice(0, -1)

@@ -20,29 +20,29 @@ import type { ImportType } from './schema.ts'
 import { type Touches, touchesOf, touchesOfEntities } from './touches.ts'
 
 /**
- * What rows of a type are: the bodies of operations of the API, done by the very functions that
- * those call. No rule about a row is here.
+ * A type of rows. Rows are bodies of API operations and are done by the same functions as those
+ * operations, so this file has no rules about rows.
  */
 export type Kind = {
-  /** The permission that the operations themselves need. */
+  /** The permission that the API operations need. */
   needs: Permission
-  /** The operations of the API that do the same. */
+  /** The API operations that do the same as the rows. */
   requests: readonly string[]
   /** The resources that rows are written to. */
   writes: readonly Resource[]
   /** Rows may hold tax and bank numbers, which answers show to nobody or not to everybody. */
   isConfidential?: true
-  /** The fields that columns may be. */
+  /** The fields that may be columns. */
   fields: TSchema
-  /** The operation that a row is for, where its rows may be for several. */
+  /** The operations that a row may choose from, if there are several. */
   operations?: readonly string[]
-  /** Reads a body by the rules of its operation; refuses it with everything that is wrong. */
+  /** Reads a body by the rules of its operation, or refuses it with all its problems. */
   read: (operation: string, body: unknown) => ReadBody
-  /** Rows done in one step. */
+  /** The number of rows in one step. */
   atOnce: number
-  /** What items are about; steps that are about other things may be under way at once. */
+  /** The accounts and names that items concern. Steps without any in common may run at once. */
   touches?: (items: readonly Item[]) => Touches | undefined
-  /** Its rows go into tables that Citus has copies of: a list there keeps all other writers out. */
+  /** Rows go into tables that Citus copies to all nodes, where a step locks out other writers. */
   writesCopies?: true
   perform: (vault: Vault) => Perform
 }
@@ -56,7 +56,7 @@ const postingReaders = new Map(
   Object.entries(postingShapes).map(([operation, schema]) => [operation, bodyReader(schema)]),
 )
 
-/** Every field that one of several bodies has. */
+/** All fields of several bodies together. */
 const allFields = (schemas: readonly { properties: TProperties }[]) =>
   Object.assign({}, ...schemas.map(({ properties }) => properties)) as TProperties
 
@@ -109,7 +109,7 @@ export const kinds: Record<ImportType, Kind> = {
     writes: ['BizTransaction'],
     fields: Type.Object({ operation: Type.String(), ...allFields(Object.values(postingShapes)) }),
     operations: Object.keys(postingShapes),
-    // The operation is one of those above by now.
+    // The reader has checked that the operation is one of those above.
     read: (operation, body) => postingReaders.get(operation)!(body),
     atOnce: 1000,
     touches: touchesOfPostings,
@@ -138,7 +138,7 @@ export const kinds: Record<ImportType, Kind> = {
 
 const at = (i: number) => itemOf('', i)
 
-/** Row by row, as requests would: where rows tell of the same person, list after list. */
+/** Adds investors with the same result as one request per row: see listsInTurn. */
 function addInvestors(vault: Vault): Perform {
   return (actor, items) => {
     const lists = listsInTurn(items.map(({ body }) => body as BizEntityInput))
@@ -159,7 +159,7 @@ function addInvestors(vault: Vault): Perform {
 
 type Result = RunResult['payments'][number] & { paymentRunID: number }
 
-/** The results of each run together: a run is closed by the last of them. */
+/** Records the results of each payment run together, because the last result closes the run. */
 const tellResults: Perform = (actor, items) => async (tx) => {
   const runs = new Map<number, number[]>()
   for (const [i, { body }] of items.entries()) {
@@ -168,7 +168,7 @@ const tellResults: Perform = (actor, items) => async (tx) => {
   }
   const parts = []
   for (const [paymentRunID, places] of [...runs].sort(([one], [other]) => one - other)) {
-    const payments = places.map((i) => resultOf(items[i]!)) // a place of theirs
+    const payments = places.map((i) => resultOf(items[i]!)) // `i` is an index of `items`
     const result = await recordResults(tx, actor, { paymentRunID, payments }).catch((error) => {
       throw error instanceof Refusal ? amongItems(error, items, places) : error
     })
@@ -183,7 +183,7 @@ function resultOf({ body }: Item) {
   return payment
 }
 
-/** A refusal of the run itself is one of all its rows; others are named by their lines. */
+/** Maps the problems of a payment run to rows; those of the run itself concern all its rows. */
 function amongItems(
   { status, problems }: Refusal,
   items: readonly Item[],
@@ -204,7 +204,7 @@ function amongItems(
   return new Refusal(status, named)
 }
 
-/** What rows of a type write, for rules that could hold it back. */
+/** What rows of a type write, for the rules of approval that may apply to it. */
 export const writtenBy = (
   type: ImportType,
   productIDs: readonly number[] | null,
@@ -214,7 +214,7 @@ export const writtenBy = (
   productIDs,
 })
 
-/** Whoever imports, or has to do with an import of others, may do each row by itself. */
+/** Refuses callers who could not do each row by itself, also for imports of other users. */
 export function refuseUnpermitted({ permissions }: Actor, { type }: { type: ImportType }) {
   const { needs } = kinds[type]
   if (!permissions.has(needs)) throw permissionMissingToo(needs)

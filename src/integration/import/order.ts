@@ -11,7 +11,7 @@ import type { Part, RefusedRow } from './item.ts'
 import type { DateFormat, Encoding, Format, ImportType, Mapping, Mode } from './schema.ts'
 import { productOf } from './sql.ts'
 
-/** An import that is ours to work at, for as long as we hold its lease. */
+/** An import that this process works on for as long as it holds the lease. */
 export type Order = {
   id: number
   type: ImportType
@@ -24,11 +24,11 @@ export type Order = {
   fileDate: string
   size: number
   userID: number | null
-  /** With which it was ordered, if it was one. */
+  /** The API key with which the import was ordered, if any. */
   apiKeyID: number | null
   username: string
   productIDs: number[] | null
-  /** Nothing of it is done any more: only its refused rows are still to be kept. */
+  /** The import was cancelled: no more rows are done, only its refused rows must still be kept. */
   isCancelled: boolean
   lastLine: number
   counts: Counts
@@ -38,19 +38,19 @@ export type Order = {
 
 export type Counts = { read: number; accepted: number; refused: number }
 
-/** Somebody else has it, or it was cancelled: what we did under the lease counts for nothing. */
+/** The lease was lost to another process or by a cancellation; uncommitted work is discarded. */
 export const lost = () => conflict('lease_lost', 'Somebody else works at the import.')
 
-/** Who works at an import says so at this interval; one who has not for a while is dead. */
+/** A worker renews its lease at this interval. If it has not for a while, it is taken for dead. */
 export const heartbeat = 1_000
 const deadAfter = sql`interval '10 seconds'`
 const isFree = (alias: string) =>
   sql`(${raw(alias)}.lease is null or ${raw(alias)}.lease_date < now() - ${deadAfter})`
 
 /**
- * The next import that nobody works at; the files of others are gone. One of each user at a time:
- * whoever sends ten of them does not keep the others waiting for all ten. `modes` are those for
- * which there is room.
+ * Takes the next import that still has its file and that no process works on. Only one import per
+ * user runs at a time, so that a user with ten imports does not keep other users waiting. `modes`
+ * are the modes for which this process has room.
  */
 export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | undefined> {
   return take(
@@ -66,13 +66,13 @@ export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | 
   )
 }
 
-/** What waits and what is worked at, as jobs of a queue. */
+/** The waiting and running imports, shown as jobs of a queue. */
 export const importQueue: Fragment = sql`
   select 'import' as task, i.queued_date as since,
     case when ${isFree('i')} then 'ready' else 'running' end as state
   from import i where i.status in ('Queued', 'Running')`
 
-/** One by its number, for whoever has ordered it and does it themselves: if nobody else does. */
+/** Takes one import by id, for a process that runs its own order, unless another works on it. */
 export const takeOne = (tx: Tx, id: number, status: 'Queued' | 'Cancelled') =>
   take(
     tx,
@@ -103,7 +103,7 @@ type Taken = { mapping: string | null } & Counts
 
 const leased = ({ id, lease }: Order) => sql`import_id = ${id} and lease = ${lease}::uuid`
 
-/** How far an import is; tells whether it is still ours. */
+/** How far an import has come. */
 export type Progress = { counts: Counts; percent: number; unknown: readonly string[] }
 
 const progressed = ({ counts, percent, unknown }: Progress) => sql`
@@ -117,14 +117,17 @@ export async function tell(tx: Tx, order: Order, progress: Progress): Promise<bo
   return still.length > 0
 }
 
-/** Says only that we are alive. */
+/** Renews the lease without reporting progress; false if the lease was lost. */
 export async function beat(tx: Tx, order: Order): Promise<boolean> {
   const still = await tx.query(sql`
     update import set lease_date = now() where ${leased(order)} returning true`)
   return still.length > 0
 }
 
-/** A step is done up to a line, in the transaction of what it did: once, whoever else is at it. */
+/**
+ * Records, in the transaction of a step, the line up to which rows are done. The condition on the
+ * previous line and the lease ensures that a step is committed only once.
+ */
 export async function moveOn(
   tx: Tx,
   order: Order,
@@ -137,7 +140,7 @@ export async function moveOn(
   if (moved.length === 0) throw lost()
 }
 
-/** What the rows of a step came to, in the audit trail and the feed. */
+/** Writes the audit records and events of a step. */
 export const recordParts = (tx: Tx, order: Order, parts: readonly Part[]) =>
   record(
     tx,
@@ -169,10 +172,10 @@ export const refusalsOf = ({ id }: Order): Fragment => sql`
 export type KeptRefusal = { line: number; problems: string }
 export const problemsIn = ({ problems }: KeptRefusal) => JSON.parse(problems) as Problem[]
 
-/** Rows taken away in one transaction. */
+/** Rows deleted in one transaction. */
 const bite = 10_000
 
-/** Tells whether there are more. */
+/** Deletes some kept refusals; true if there are more. */
 export async function forgetRefusals(tx: Tx, { id }: Order): Promise<boolean> {
   const gone = await tx.query(sql`
     delete from import_refusal where ctid = any(array(
@@ -190,7 +193,7 @@ export type Ending = {
 
 type ErrorsFile = { sha256: string; size: number }
 
-/** Nobody works at it any more, at the moment m: its file goes, and that of refused rows stays. */
+/** Columns of an import that ends at the moment m: its file goes, the file of refusals stays. */
 const over = (errors: ErrorsFile | undefined) => sql`
   lease = null, file_sha256 = null, errors_sha256 = ${errors?.sha256},
   errors_size = ${errors?.size}, errors_date = case when ${errors !== undefined} then m.moment end`
@@ -203,8 +206,8 @@ async function letGo(tx: Tx, order: Order, ended: readonly object[]) {
 }
 
 /**
- * What one that was cancelled has refused: or that it could not be kept. Put together by operators,
- * since Citus takes no function that is not immutable in an update.
+ * Keeps the refused rows of a cancelled import, or notes that this failed. The message is joined
+ * with operators, because Citus accepts only immutable functions in an update.
  */
 export async function keepErrors(tx: Tx, order: Order, errors: ErrorsFile | undefined) {
   const trouble = errors ? null : 'The refused rows could not be kept.'
@@ -215,7 +218,7 @@ export async function keepErrors(tx: Tx, order: Order, errors: ErrorsFile | unde
   await letGo(tx, order, ended)
 }
 
-/** The last word on an import, with its audit record and its event: unless it is not ours. */
+/** Ends an import, with its audit record and event. Throws if the lease was lost. */
 export async function end(tx: Tx, order: Order, ending: Ending) {
   const { status, message, counts, unknown, errors } = ending
   const ended = await tx.query(sql`
@@ -238,7 +241,7 @@ export async function end(tx: Tx, order: Order, ending: Ending) {
   ])
 }
 
-/** Back into the line: behind the others where it has had its turn. */
+/** Puts an import back at the end of the queue. `counts`: whether the attempt counts as failed. */
 export const handBack = (tx: Tx, order: Order, { counts }: { counts: boolean }) =>
   tx.query(sql`
     update import set status = case when status = 'Cancelled' then status else 'Queued' end,
@@ -246,7 +249,7 @@ export const handBack = (tx: Tx, order: Order, { counts }: { counts: boolean }) 
       attempts = attempts - ${counts ? 0 : 1}::int
     where ${leased(order)}`)
 
-/** Whether somebody else waits for a turn. */
+/** Whether another user's import is waiting. */
 export async function othersWait(tx: Tx, { username }: Order): Promise<boolean> {
   const [waiting] = await tx.query(sql`
     select 1 from import i where i.status in ('Queued', 'Running') and i.username <> ${username}

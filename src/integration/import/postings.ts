@@ -42,7 +42,7 @@ export const wholeName = (operation: string) => `POST /BizTransaction/${operatio
 type Row = { place: number; operation: Operation; body: Body }
 type Done = Row & { written: Written }
 
-/** Posts rows in their order, as a list of requests of which each stands or falls by itself. */
+/** Posts rows in order, like a list of requests that each succeed or fail alone. */
 export const postRows: Perform = (actor, items) => {
   const runs = readyRuns(actor, items)
   return async (tx) => {
@@ -51,7 +51,7 @@ export const postRows: Perform = (actor, items) => {
   }
 }
 
-/** What an opening balance is the first of: two of one holding would double it. */
+/** Posts opening balances. A second one of the same holding would double it, so it is refused. */
 export const openBalances: Perform = (actor, items) => {
   const allotted = items.map((item) => ({ ...item, operation: 'Allotment' }))
   const runs = readyRuns(actor, allotted)
@@ -62,7 +62,7 @@ export const openBalances: Perform = (actor, items) => {
   }
 }
 
-/** Rows that are posted together, and those of them that may be appended in one statement. */
+/** Rows that are posted together, and which of them one SQL statement may append. */
 type Run = { rows: readonly Row[]; appending: Appending }
 
 const readyRuns = (actor: Actor, items: readonly Item[]): Run[] =>
@@ -80,11 +80,14 @@ async function postEach(tx: Tx, actor: Actor, runs: readonly Run[]) {
 
 const rowOf = ({ operation, body }: Item, place: number): Row => ({
   place,
-  operation: operation as Operation, // the type of the import has seen to it
+  operation: operation as Operation, // guaranteed by the type of the import
   body: body as Body,
 })
 
-/** What a set quantity posts depends on what is there, also by the rows before it. */
+/**
+ * Splits rows into runs. SetQuantity rows get runs of their own, because what they post depends on
+ * the present units, which earlier rows may change.
+ */
 function runsOf(rows: readonly Row[]): Row[][] {
   const runs: Row[][] = []
   for (const row of rows) {
@@ -98,12 +101,12 @@ const sets = ({ operation }: Row) => operation === 'SetQuantity'
 
 type End = [Row, Written | Refusal]
 
-/** Nobody reads what an import posts. */
+/** `unread`: no answers are rendered, because an import does not use them. */
 const how = { waits: true, unread: true }
 
 /**
- * What only appends in one statement, and then the rest in some; what another row of the run was in
- * the way of is then tried alone, in order.
+ * Posts the rows that only append with one SQL statement, then the other rows together. Rows that
+ * another row of the run stood in the way of (Contested) are then posted one by one, in order.
  */
 async function postRun(tx: Tx, actor: Actor, { rows, appending }: Run): Promise<End[]> {
   const appended = await append(tx, appending)
@@ -111,13 +114,13 @@ async function postRun(tx: Tx, actor: Actor, { rows, appending }: Run): Promise<
   return [...appended, ...(await postRest(tx, actor, rest))]
 }
 
-/** Posts what nothing speaks against at once: of most files all rows, of others none. */
+/** Appends rows to which no objection is found: in most files all rows, in others none. */
 async function append(tx: Tx, { rows, post }: Appending): Promise<Map<Row, Written>> {
   if (rows.length === 0 || (await tx.isSpread())) return new Map()
   const appended = await post(tx)
   return new Map(
     appended.map(({ place, productID, id }) => {
-      const row = rows[place]! // a place of theirs
+      const row = rows[place]! // `place` is an index of `rows`
       const shares = [{ productID, ids: [id] }]
       return [row, { ...nothingLeft, recordCount: 1, ids: [id], productID, shares }]
     }),
@@ -137,9 +140,9 @@ type Alike = { naming: Naming | undefined; rows: readonly Row[] }
 const noneAlike: Alike = { naming: undefined, rows: [] }
 
 /**
- * The rows that bring units in, and those that redeem what no other row is about, unless their
- * account or external id is named by one of the others, too: what is about one account keeps its
- * order.
+ * The rows that one SQL statement may append: those that bring units in, and redemptions from an
+ * account that no other row names. A row is left out if a row outside this set names the same
+ * account or external id, because the rows about an account must keep their order.
  */
 function thoseAlike(run: readonly Row[]): Alike {
   const namings = new Map(run.map((row) => [row, namingOf(requestOf(row))]))
@@ -159,7 +162,7 @@ function thoseAlike(run: readonly Row[]): Alike {
 
 const accountOf = ({ body }: Row) => nameOf(accountReference, body)?.value
 
-/** The accounts of more than one row. */
+/** The accounts that more than one row names. */
 function namedOften(run: readonly Row[]) {
   const [once, often] = [new Set<unknown>(), new Set<unknown>()]
   for (const account of run.map(accountOf)) (once.has(account) ? often : once).add(account)
@@ -193,7 +196,7 @@ async function postAlone(tx: Tx, actor: Actor, row: Row): Promise<Written | Refu
   }
 }
 
-/** One audit record for each operation, and one event for each product, as an array has. */
+/** One audit record per operation and one event per product, as for a request with an array. */
 function partsOf(done: readonly Done[]): Part[] {
   return [...new Set(done.map(({ operation }) => operation))].map((operation) => {
     const own = done.filter((row) => row.operation === operation)

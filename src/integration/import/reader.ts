@@ -6,13 +6,13 @@ import type { Kind } from './kinds.ts'
 import { badFile, type SourceRow, textOf } from './row.ts'
 import type { DateFormat, Format, Mapping } from './schema.ts'
 
-/** Turns the rows of a file into bodies, each read by the rules of its operation. */
+/** Turns the rows of a file into request bodies and checks each by the rules of its operation. */
 export type RowReader = {
-  /** Nothing for the head of a table. */
+  /** Returns undefined for the head of a table. */
   read: (row: SourceRow) => Item | RefusedRow | undefined
-  /** Names that are no field: of columns, or of members. */
+  /** Names of columns, or of JSON members, that are not fields. */
   unknown: () => string[]
-  /** What the file must have had to be one. */
+  /** Refuses a file that was empty. */
   finish: () => void
 }
 
@@ -40,7 +40,7 @@ function tableReader(kind: Kind, { mapping, dateFormat }: Terms): RowReader {
   }
 }
 
-/** `bizEntityParties[1].person.firstName` stands under bizEntityParties.2.person.firstName. */
+/** Changes JSON paths to column headings: `list[1].name` becomes `list.2.name`. */
 export function inColumns(problem: Problem): Problem {
   const column = (text: string) =>
     text.replaceAll(/\[(\d+)\]/g, (_, place) => (place === '0' ? '' : `.${Number(place) + 1}`))
@@ -48,7 +48,7 @@ export function inColumns(problem: Problem): Problem {
   return { ...problem, ...(field && { field: column(field) }), message: column(message) }
 }
 
-/** How many unknown names are told, and how much of each. */
+/** How many unknown names are reported, and how many letters of each. */
 const mostUnknown = 100
 const longestName = 200
 
@@ -76,7 +76,7 @@ function jsonReader(kind: Kind): RowReader {
             unknown.add(name)
       })
     },
-    // Each line may bring others: nobody counts them.
+    // Each line may have other unknown names, so they are not counted.
     unknown: () => told([...unknown], () => 'and more'),
     finish: () => {
       if (isEmpty) throw badFile('The file is empty.')
@@ -119,7 +119,7 @@ function itemOf(
   }
 }
 
-/** The operation of a row in any letter case; '' where all rows of the type have one. */
+/** The operation of a row, given in any letter case; '' if the type has only one operation. */
 function operationOf({ operations }: Kind, given: Record<string, unknown>): string | undefined {
   if (!operations) return ''
   const [, named] = Object.entries(given).find(([name]) => name.toLowerCase() === 'operation') ?? []

@@ -10,14 +10,14 @@ export type ActorOf = (who: {
   apiKeyID: number | null
 }) => Promise<Actor | undefined>
 
-/** What tells whether an import may go on. */
+/** The checks that decide whether an import may go on. */
 export type Rights = {
   actorOf: ActorOf
-  /** Refuses what a rule lets wait for approval by now. */
+  /** Refuses writes that a rule of approval applies to by now. */
   refuseAround: (written: WrittenElsewhere) => Promise<void>
 }
 
-/** Somebody at the command line holds the registry. */
+/** Whoever uses the command line controls the registry, and so has all rights. */
 const atCommandLine = (username: string): Actor => ({
   userID: 0,
   username,
@@ -26,7 +26,10 @@ const atCommandLine = (username: string): Actor => ({
   productIDs: null,
 })
 
-/** The rights of whoever ordered it may have changed since, and were no wider then. */
+/**
+ * The actor of an import, with the present rights of the user or API key that ordered it, and no
+ * products beyond those of the order.
+ */
 export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> {
   const { userID, apiKeyID, username, type, productIDs } = order
   const actor = userID === null ? atCommandLine(username) : await actorOf({ userID, apiKeyID })
@@ -39,12 +42,12 @@ export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> 
   return { ...actor, productIDs: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }
 }
 
-/** Thrown where an import is to be taken anew: whoever ordered it sees other products by now. */
+/** Thrown when the import must be taken anew, because its user now sees other products. */
 export class ScopeChanged extends Error {}
 
 /**
- * An import may take hours, and what is taken from its user or key is taken at once, as a rule of
- * approval holds at once: asked with every step, and before the commit of all.
+ * Checks the rights again. An import may take hours, but withdrawn rights and new rules of approval
+ * take effect at once, so this is called with every step and before the final commit.
  */
 export async function stillAuthorised(rights: Rights, order: Order, actor: Actor) {
   const now = await authorise(rights.actorOf, order)

@@ -11,9 +11,10 @@ const keptFiles = sql`
   order by id, kind`
 
 /**
- * Seals files that imports have still to read, and their refused rows, with the present key where
- * they are not yet; tells how many, and of which imports one did not open. An import that is being
- * worked at has read its file; what nothing refers to any more is collected like all such files.
+ * Encrypts the files of imports and their refused rows with the present key, unless they are
+ * already. Returns the number of files and the imports with a file that could not be opened. A
+ * running import has read its file before, so replacing the file does no harm. Old files that
+ * nothing refers to any more are collected like all others.
  */
 export async function sealFilesAnew(transaction: Transaction, files: Files) {
   const kept = await transaction((tx) => tx.query<Kept>(keptFiles))

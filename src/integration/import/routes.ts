@@ -30,7 +30,7 @@ import { templateOf } from './template.ts'
 
 const change = { access: 'Import.Write', resource: 'Import' } as const
 
-/** What a browser calls a spreadsheet differs from machine to machine; the format is told. */
+/** Ignores the browser's content type, which differs between machines: the request has a format. */
 const doorFor = (files: Files): FileDoor => ({
   ...files,
   keep: (file, { fileName }, refer) => files.keep(file, fileName ? { fileName } : {}, refer),
@@ -100,7 +100,7 @@ that operation.`,
   }),
 ]
 
-/** Whoever takes the rows away leaves a record, as with the files of payment runs. */
+/** Writes an audit record of each download, as for the files of payment runs. */
 async function handOutErrors(
   database: Database,
   files: Files,

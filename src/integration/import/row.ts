@@ -1,26 +1,26 @@
 import { Refusal } from '../../platform/refusal.ts'
 
-/** A row of a file as it stands there: cells under headings, or a line of JSON. */
+/** A row as it is in the file: cells under headings, or one cell with a line of JSON. */
 export type SourceRow = {
-  /** The line of the file that it begins in; the first is 1. */
+  /** The line of the file in which the row begins, counted from 1. */
   line: number
-  /** Texts, and days where a spreadsheet says that a cell is one; empty cells are ''. */
+  /** Texts, or days if the spreadsheet marks the cell as a date; empty cells are ''. */
   cells: readonly Cell[]
 }
 export type Cell = string | { day: string }
 
 export const textOf = (cell: Cell | undefined) => (typeof cell === 'object' ? cell.day : cell) ?? ''
 
-/** What spreadsheets write where a formula has come to nothing: nobody's name or reference. */
+/** Error values that spreadsheets write for a failed formula. No name or reference looks so. */
 export const noValue = /^#(?:N\/A|REF!|DIV\/0!|VALUE!|NAME\?|NUM!|NULL!|SPILL!|CALC!|FIELD!)$/
 
-/** A file that is read from its beginning, some rows at a time, in memory that does not grow. */
+/** A file that is read from its beginning, some rows at a time, with constant memory. */
 export type Source = {
   rows: AsyncIterable<SourceRow[]>
   /** How much of the file has been read, from 0 to 1. */
   progress: () => number
 }
 
-/** A fault of the file as a whole: no row of it can be told apart from it. */
+/** A refusal of the whole file, for a fault that cannot be attributed to single rows. */
 export const badFile = (message: string) =>
   new Refusal(400, [{ code: 'bad_file', field: 'content', message }])

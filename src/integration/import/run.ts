@@ -44,39 +44,39 @@ export type Importers = Rights & {
   stream: <Row extends object>(statement: Fragment, batch: number) => AsyncGenerator<Row[]>
   isSpread: () => Promise<boolean>
   files: Files
-  /** Where the file lies while it is read. */
+  /** The folder that holds the decrypted copy of a file while it is read. */
   draftFolder: string
   vault: Vault
-  /** Wakes those who wait for events. */
+  /** Wakes the processes that wait for events. */
   ring: () => void
   onFault: (importID: number, error: unknown) => void
 }
 
-/** Attempts that end in a crash or a fault of ours without a step done, before we give up. */
+/** Attempts without a completed step that may crash or fail by our fault before we give up. */
 const mostAttempts = 5
-/** In milliseconds: then an import that goes on lets others have a turn. */
+/** In milliseconds: after this time an import in mode 'continue' lets other users' imports run. */
 const slice = 15_000
 
-/** An import that was taken. */
+/** An import whose lease this process holds. */
 type Taken = {
   importers: Importers
   order: Order
   path: string
-  /** Whether the file lies there. */
+  /** Whether the file has been copied to `path`. */
   hasFile: boolean
   reader: RowReader
   counts: Counts
   percent: number
-  /** Up to where it has gone on for good. */
+  /** The line up to which steps have been committed. */
   lastLine: number
-  /** Throws where we are to stop, or the import is not ours any more. */
+  /** Throws if this process is stopping or no longer holds the lease. */
   checkOurs: () => void
 }
 
-/** An import under way, and whose rights it has. */
+/** An import being worked on, with the actor whose rights it has. */
 type Run = Taken & { actor: Actor }
 
-/** Works at an import that was taken. What ends badly is told in its record, or tried again. */
+/** Works on an import that was taken. A failure is recorded in the import, or tried again. */
 export async function runImport(importers: Importers, order: Order, signal: AbortSignal) {
   const { watch, taken } = watchOver(importers, order, signal)
   try {
@@ -94,7 +94,10 @@ export async function runImport(importers: Importers, order: Order, signal: Abor
   }
 }
 
-/** To read the file may be what we die of: then it is not even read for the refused rows. */
+/**
+ * Copies the file to `path`. Reading the file may be what crashes the process, so after too many
+ * attempts it is not even read to write the file of refused rows.
+ */
 async function bringFile(taken: Taken) {
   const { importers, order, path } = taken
   if (order.attempts > mostAttempts + 1) return
@@ -107,7 +110,7 @@ const nothingYet = (): Counts => ({ read: 0, accepted: 0, refused: 0 })
 const gaveUp = () =>
   new Refusal(409, [{ code: 'gave_up', message: 'The import failed in several attempts.' }])
 
-/** Says that we are alive, and how far we are; hears of it when the import is not ours any more. */
+/** Renews the lease at intervals and reports progress; notices when the lease has been lost. */
 function watchOver(importers: Importers, order: Order, signal: AbortSignal) {
   let isOurs = true
   const taken: Taken = {
@@ -127,14 +130,14 @@ function watchOver(importers: Importers, order: Order, signal: AbortSignal) {
   const watch = setInterval(() => {
     importers
       .transaction((tx) =>
-        // The steps of an import that goes on tell how far it is themselves.
+        // In mode 'continue', each step reports the progress itself.
         order.mode === 'continue' ? beat(tx, order) : tell(tx, order, progressOf(taken)),
       )
       .then(
         (still) => {
           isOurs &&= still
         },
-        () => {}, // the database is away: the next one may get through
+        () => {}, // the database is away: the next heartbeat may get through
       )
   }, heartbeat)
   return { watch, taken }
@@ -150,7 +153,7 @@ function stepsOf(run: Run, after: number) {
   const { order, path, actor, importers } = run
   const kind = kinds[order.type]
   const perform = kind.perform(importers.vault)
-  run.reader = readerOf(kind, order) // the head is read anew
+  run.reader = readerOf(kind, order) // this attempt reads the file's head again
   return chunksOf(openSource({ ...order, path }), run.reader, {
     size: kind.atOnce,
     after,
@@ -158,7 +161,7 @@ function stepsOf(run: Run, after: number) {
   })
 }
 
-/** It is ours, and its user may do it. */
+/** Checks that this process still holds the lease and that the user still has the rights. */
 async function checkStill(run: Run, inside?: Tx) {
   const { importers, order, actor } = run
   run.checkOurs()
@@ -187,7 +190,7 @@ const added = (counts: Counts, { count }: Chunk, { refused }: Settled): Counts =
   refused: counts.refused + refused.length,
 })
 
-/** Good rows go in, step by step; steps that are about other accounts are under way at once. */
+/** Commits good rows step by step. Steps about different accounts run at the same time. */
 async function goOn(run: Run) {
   const { importers, order } = run
   const { transaction } = importers
@@ -218,10 +221,10 @@ async function goOn(run: Run) {
 
 type Span = { from: number; to: number }
 
-/** A step is a transaction of its own, with the line that it goes up to. */
+/** Does one step in its own transaction, which also records the line that it goes up to. */
 async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>): Promise<Counts> {
   const { importers, order } = run
-  await checkStill(run) // it may have waited for the step before
+  await checkStill(run) // the step may have waited for an earlier one
   run.counts = await importers.transaction(async (tx) => {
     const settled = await work(run, tx, chunk, { ...turn, hasSavepoints: true })
     await recordParts(tx, order, settled.parts)
@@ -235,10 +238,10 @@ async function takeStep(run: Run, chunk: Chunk, span: Span, turn: Turn<Counts>):
   return run.counts
 }
 
-/** Thrown to undo what was only tried. */
+/** Thrown to roll back a trial, or an import with refused rows. */
 class Undone extends Error {}
 
-/** All rows in one transaction: none of it is seen before all of it is. */
+/** Does all rows in one transaction, so that others see all of them or none. */
 async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
   const { importers, order } = run
   const isTrial = order.mode === 'validate'
@@ -264,13 +267,14 @@ async function doWhole(run: Run, hasSavepoints = false): Promise<void> {
 }
 
 /**
- * One step after the other: while PostgreSQL does one, what the one before came to is put together,
- * and told behind it. Not so where rows are undone by themselves, which would undo that, too.
+ * Does the steps one after another. While PostgreSQL works on a step, Node prepares the audit
+ * records and events of the previous step, and sends them after it. With savepoints they are sent
+ * before the step, because rolling back to a savepoint would undo them, too.
  */
 async function doSteps(run: Run, tx: Tx, hasSavepoints: boolean) {
   const { order } = run
   const isTrial = order.mode === 'validate'
-  // Nothing of ours can be in its way.
+  // Steps run one at a time, so no other step of this import can hold a lock that they need.
   const alone: Way = { clearWay: () => {}, hasSavepoints }
   let before: readonly Part[] = []
   const tellBefore = async () => {
@@ -280,7 +284,7 @@ async function doSteps(run: Run, tx: Tx, hasSavepoints: boolean) {
   }
   for await (const chunk of stepsOf(run, 0)) {
     run.checkOurs()
-    // A transaction that nothing is asked of for a minute is ended by the database.
+    // The database ends a transaction that is idle for a minute.
     if (chunk.items.length === 0) await tx.query(sql`select 1`)
     if (hasSavepoints) await tellBefore()
     const [settled] = await allOf(
@@ -291,7 +295,7 @@ async function doSteps(run: Run, tx: Tx, hasSavepoints: boolean) {
     before = settled.parts
     run.counts = added(run.counts, chunk, settled)
     run.percent = chunk.percent
-    // Beside the transaction: what is wrong is to be known although it is undone.
+    // In another transaction, so that refusals are kept even when this one is rolled back.
     if (settled.refused.length > 0)
       await beside(run, tx)((other) => keepRefusals(other, order, settled.refused))
   }
@@ -308,15 +312,15 @@ const undone = ({ counts: { refused } }: Run) =>
   `${rows(refused)} cannot be taken, and so none was. See GET /Import/File?Result=errors.`
 const rows = (count: number) => (count === 1 ? '1 row' : `${count} rows`)
 
-/** Does what the work so far must not be lost to, again while what is in its way may pass. */
+/** Tries again while an obstacle may pass, because a failure would lose all the work so far. */
 const patiently = <T>(run: Taken, what: () => Promise<T>, inside?: Tx): Promise<T> =>
   untilItPasses(what, async () => {
     run.checkOurs()
-    // The database ends a transaction that nothing is asked of for long.
+    // Keeps the open transaction from being ended by the database for being idle.
     await inside?.query(sql`select 1`)
   })
 
-/** Transactions beside the one that the work is in, where it is in one. */
+/** Runs transactions beside `inside`, the open transaction of the work, if there is one. */
 const beside =
   (run: Taken, inside?: Tx): Transaction =>
   (work) =>
@@ -330,7 +334,7 @@ async function makeErrors(run: Taken) {
   return patiently(run, () => importers.files.make(write))
 }
 
-/** One that was cancelled while it went on: what it has refused can be mended all the same. */
+/** Keeps the refused rows of an import that was cancelled, so that they can be corrected. */
 async function windUp(taken: Taken) {
   const { order } = taken
   const errors = await makeErrors(taken)
@@ -339,7 +343,7 @@ async function windUp(taken: Taken) {
   await forget(transaction, order)
 }
 
-/** The file of refused rows comes first: whoever hears of the end finds it. */
+/** Writes the file of refused rows before the end is reported, so that readers find the file. */
 async function finish(run: Taken, status: 'Completed' | 'Failed', message: string | null) {
   const { order } = run
   const errors = await makeErrors(run)
@@ -355,7 +359,10 @@ async function forget(transaction: Transaction, order: Order) {
 const brokenOff = ({ lastLine }: Taken, told: string) =>
   `${told.slice(0, 900)} ${doneUpTo(lastLine)}`
 
-/** What a person can act on is told; the rest is tried again, and then told without its reasons. */
+/**
+ * Ends or repeats an import after an error. A refusal that a person can act on is reported at once.
+ * Other errors are tried again and finally reported without their reason, which only the log has.
+ */
 async function giveUp(taken: Taken, error: unknown, isStopping: boolean) {
   const { importers, order, counts, lastLine } = taken
   const { transaction, onFault } = importers

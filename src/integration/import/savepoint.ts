@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../../platform/sql/handle.ts'
 
-/** A part of a transaction that is undone by itself when it fails. */
+/** Does a part of a transaction under a savepoint, so that a failure undoes only this part. */
 export async function attempt<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   await tx.query(sql`savepoint rows`)
   try {

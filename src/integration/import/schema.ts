@@ -29,10 +29,10 @@ export type Format = (typeof formats)[number]
 export type Mode = (typeof modes)[number]
 export type DateFormat = (typeof dateFormats)[number]
 export type Encoding = (typeof encodings)[number]
-/** A column of the file by its heading, and the field it is; without one it is left out. */
+/** The field for a column heading; a column without a field is ignored. */
 export type Mapping = { column: string; field?: string }[]
 
-/** One of some words, in any letter case. */
+/** A schema for one of several words, in any letter case. */
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({
     type: 'string',
@@ -60,7 +60,7 @@ const MappedColumns = Type.Unsafe<Mapping>({
     'The field that each column is for, if its heading is not the name of the field. In a form: ' +
     'as JSON.',
   items: Type.Object({ column: requiredText(200), field: optional(text(200)) }),
-  // A form has texts only.
+  // A form can only send texts, so the value is JSON.
   conformed: (given: unknown) => {
     if (typeof given !== 'string') return given
     try {

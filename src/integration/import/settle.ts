@@ -8,31 +8,33 @@ import type { Item, Part, Perform, RefusedRow, Work } from './item.ts'
 import { isInTheWay } from './patience.ts'
 import { attempt } from './savepoint.ts'
 
-/** What a step came to: what it did, and the rows it could not do. */
+/** The result of a step: what was done, and the rows that were refused. */
 export type Settled = { parts: Part[]; refused: RefusedRow[] }
 
-/** How rows are done, and who is told when somebody is in their way. */
+/** How rows are done. `clearWay` is called when a lock blocks them. */
 export type How = {
   actor: Actor
   perform: Perform
   clearWay: () => void
-  /** Whether rows that fail can be undone by themselves. */
+  /** Whether savepoints are used, so that failing rows can be undone alone. */
   hasSavepoints: boolean
 }
 
 /**
- * Something failed in a transaction without savepoints: all of it is to be done again, with them. A
- * file that is right needs none, and more than 64 in a transaction slow down everybody else's.
+ * Thrown when rows fail in a transaction without savepoints: the whole transaction must be repeated
+ * with savepoints. It starts without them, because a correct file needs none, and more than 64 in a
+ * transaction slow down all other transactions.
  */
 export class NeedsSavepoints extends Error {}
 
-/** Refusals in a row that each name one item: a constraint knows of no other. */
+/** After so many refusals in a row that name one item each, as a constraint does, we halve. */
 const mostSingles = 2
 
 /**
- * Does all rows that can be done. A list that is refused names the items at fault: the others are
- * tried again without them; where it names none, or only ever one, each half by itself, down to the
- * one: to try all the others again for each would take as many times as long as there are rows.
+ * Does all rows that can be done. If a list is refused, the items that the refusal names are left
+ * out and the others tried again. If refusals name no item, or only one each time, each half of the
+ * list is tried alone, down to single rows: repeating the rest for every bad row would multiply
+ * the time by the number of rows.
  */
 export async function settle(
   tx: Tx,
@@ -48,7 +50,7 @@ export async function settle(
       : work(tx))
     return { parts, refused: [...refused].map(([i, problems]) => refuse(items, i, problems)) }
   } catch (error) {
-    // What is no row's fault is thrown as it is.
+    // refusalIn throws errors that are not the fault of a row.
     if (!how.hasSavepoints && (isInTheWay(error) || refusalIn(error, items)))
       throw new NeedsSavepoints()
     const refusal = refusalIn(error, items)
@@ -80,11 +82,11 @@ async function halves(tx: Tx, how: How, items: readonly Item[], singles: number)
 }
 
 const refuse = (items: readonly Item[], i: number, problems: Problem[]): RefusedRow => ({
-  line: items[i]!.line, // i is a place of theirs
+  line: items[i]!.line, // `i` is an index of `items`
   problems,
 })
 
-/** The refusal that an error is; a fault of ours, or of the database, is none of any row's. */
+/** The refusal of a row behind an error. Throws the error if it is ours or the database's fault. */
 function refusalIn(error: unknown, items: readonly Item[]): Refusal {
   const bodies = items.map(({ body }) => body)
   const refusal = ofConstraint(error, bodies) ?? refusalOf(error)
@@ -92,7 +94,7 @@ function refusalIn(error: unknown, items: readonly Item[]): Refusal {
   return refusal
 }
 
-/** The problems of each item that is named, by its place. */
+/** The problems of the items that a refusal names, by index. */
 function atFault({ problems }: Refusal, count: number): Map<number, Problem[]> {
   const found = new Map<number, Problem[]>()
   for (const problem of problems) {
@@ -103,7 +105,7 @@ function atFault({ problems }: Refusal, count: number): Map<number, Problem[]> {
   return found
 }
 
-/** A problem of a row says nothing of where the row stood in its list. */
+/** Removes the row's place in the list from a problem. */
 function plain({ field, message, ...problem }: Problem): Problem {
   const own = (field ?? '').replace(/^\[\d+\]\.?/, '')
   const words = message.replaceAll(/(^|[\s(])\[\d+\]\.?/g, '$1')

@@ -16,7 +16,7 @@ export function openSource(file: File): Source {
   }
 }
 
-/** Bytes that are no text in the encoding are told, never replaced by question marks. */
+/** Decodes a file. Bytes that are invalid in the encoding are refused, never replaced. */
 async function* decoded(bytes: AsyncIterable<Buffer>, encoding: Encoding) {
   let decode: Decode | undefined
   for await (const piece of bytes) {
@@ -29,7 +29,10 @@ async function* decoded(bytes: AsyncIterable<Buffer>, encoding: Encoding) {
   if (rest) yield rest
 }
 
-/** What begins so is UTF-8, whatever is said: so are the refused rows of a file that was not. */
+/**
+ * Whether a file begins with the byte order mark of UTF-8, which overrides the stated encoding: our
+ * file of refused rows is UTF-8 even if the original file was not.
+ */
 const hasMark = (piece: Buffer) => piece.subarray(0, 3).toString() === '\ufeff'
 
 type Decode = (piece: Buffer | undefined) => string
@@ -45,7 +48,7 @@ function utf8(): Decode {
   }
 }
 
-// Node 20 reads these 32 bytes as Latin-1 does, in which they are no letters.
+// Node 20 decodes the bytes 80 to 9F as Latin-1, where they are control characters.
 const beyondLatin1 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
 const windows1252: Decode = (piece) =>
   (piece?.toString('latin1') ?? '').replaceAll(
@@ -53,16 +56,16 @@ const windows1252: Decode = (piece) =>
     (letter) => beyondLatin1[letter.charCodeAt(0) - 0x80] ?? letter,
   )
 
-/** The longest record there may be; a quote that is never closed would swallow the file. */
+/** The longest record. Without a limit, a quote that is never closed would swallow the file. */
 const longestRecord = 1_000_000
 
 /**
- * The lines above the head. They do not go to the parser, which takes the length of the first line
- * for that of all, and is slow about each that differs: 40 µs.
+ * The notes and empty lines above the head. The parser does not get them, because it expects all
+ * lines to have as many cells as the first, and takes 40 µs for each line that differs.
  */
 const notesAbove = (text: string) => /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text)?.[0] ?? ''
 
-/** The separator of a file is that which its first line has most of. */
+/** The separator of a file: whichever of the candidates its first line has most often. */
 function delimiterIn(text: string): string {
   const [first = ''] = text.slice(notesAbove(text).length).split('\n', 1)
   const counted = [',', ';', '\t'].map((mark) => ({ mark, times: first.split(mark).length }))
@@ -70,8 +73,8 @@ function delimiterIn(text: string): string {
 }
 
 /**
- * A # inside the quotes that a line begins with is no note: a NUL, which no text has, tells them
- * apart when the quotes are gone.
+ * A line is not a note if its # is inside quotes. The parser removes the quotes, so a NUL, which
+ * the file cannot contain, marks such a # beforehand.
  */
 async function* marked(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let held = ''
@@ -83,7 +86,7 @@ async function* marked(texts: AsyncIterable<string>): AsyncGenerator<string> {
   if (held) yield held
 }
 
-/** Others have their turn between two pieces; what went wrong in one is known by then. */
+/** Lets other work run between two pieces; after it, the parser has reported any error. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[]> {
@@ -135,7 +138,7 @@ const parserFor = (delimiter: string) =>
     max_record_size: longestRecord,
   })
 
-/** A line that begins with #, unless that is a formula's: #N/A. */
+/** A line that begins with #, unless that is a formula's error value such as #N/A. */
 const isNote = ([first = '']: readonly string[]) =>
   first.startsWith('#') && !noValue.test(first.trim())
 
@@ -143,7 +146,7 @@ const isNote = ([first = '']: readonly string[]) =>
 const isBlank = (cells: readonly string[]) =>
   isNote(cells) || cells.every((cell) => cell.trim() === '')
 
-/** What follows a note up to the next quote may be rows, which nobody would miss. */
+/** The lines up to the next quote may be rows; if a note swallowed them, nobody would notice. */
 const swallowed = (line: number, further: number) =>
   `The note of line ${line} has a quote that is open to its end, and would take ${further} more ` +
   `line${further === 1 ? '' : 's'} along: close the quote, or take the note out.`
@@ -151,7 +154,7 @@ const swallowed = (line: number, further: number) =>
 const unmarked = (cells: string[]) =>
   cells[0]?.startsWith('\0') ? [cells[0].slice(1), ...cells.slice(1)] : cells
 
-/** A quoted cell may go over several lines. */
+/** The number of line breaks within quoted cells. */
 const linesWithin = (cells: readonly string[]) =>
   cells.reduce(
     (count, cell) => (cell.includes('\n') ? count + cell.split('\n').length - 1 : count),

@@ -20,7 +20,7 @@ const selectImport = (where: Fragment) => sql`
 export const renderImport = async (handle: Sql, id: number): Promise<Answer> =>
   (await renderOne(handle, selectImport(sql`m.import_id = ${id}`)))!
 
-/** Who sees some products only sees the imports that could touch no others. */
+/** Callers limited to some products only see imports that are limited to those products. */
 export const visible = ({ productIDs }: Actor): Fragment =>
   productIDs === null ? sql`true` : sql`m.product_ids <@ ${productIDs}::int[]`
 
@@ -39,13 +39,13 @@ export function readImports(handle: Sql, actor: Actor, query: ImportQuery) {
   })
 }
 
-/** An import as query strings name it. */
+/** How query strings name an import. */
 export const importParameter = reference(
   { what: 'import', table: 'import', columns: ['import_id'] },
   ['ImportID'],
 )
 
-/** A worker that is at it finds its lease gone, and stops: what is not committed is undone. */
+/** Cancels an import. A running worker loses its lease and stops; uncommitted work is undone. */
 export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promise<Written> {
   const { ImportID: id } = key
   const [found] = await tx.query<Open>(sql`
@@ -58,7 +58,7 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
   const { status, sha256, since, productIDs, mode, lastLine, hasRefused } = found
   if (status !== 'Queued' && status !== 'Running')
     throw conflict('wrong_state', `The import is ${status} already.`)
-  // With its file a worker makes that of the refused rows, which stay refused.
+  // The file is kept, because a worker still needs it to write the file of refused rows.
   const isWoundUp = mode === 'continue' && hasRefused
   await tx.query(sql`
     update import set status = 'Cancelled', lease = null, completed_date = now(), attempts = 0,
@@ -71,7 +71,7 @@ export async function cancelImport(tx: Tx, actor: Actor, key: ImportKey): Promis
   return { ...nothingLeft, ids: [id], productID: productOf(productIDs), changes }
 }
 
-/** Who mends the file and sends all of it again would have the rows twice that are in. */
+/** A message against sending the whole corrected file again, which would import rows twice. */
 export const doneUpTo = (line: number) =>
   `The rows up to line ${line} are done: send only those after it.`
 
@@ -86,11 +86,11 @@ type Open = {
   hasRefused: boolean
 }
 
-/** The product of an import, where it is of one: who sees no other hears of it. */
+/** The product of an import limited to one product, so that its readers get the events. */
 export const productOf = (productIDs: readonly number[] | null) =>
   productIDs?.length === 1 ? productIDs[0] : undefined
 
-/** Refused rows hold what investors have told us: their files are kept for a month. */
+/** Deletes files of refused rows after a month, because they hold personal data of investors. */
 export async function sweepImports(tx: Tx): Promise<boolean> {
   const old = await tx.query<{ sha256: string; since: string }>(sql`
     with old as (

@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { areApart, type Touches } from './touches.ts'
 
-/** Steps of one import that are under way at once: while PostgreSQL does some we read the next. */
+/** Steps of one import that run at once: while PostgreSQL works on some, Node reads the next. */
 export const mostSteps = 3
-/** In milliseconds: nobody who only waits sits on locks for longer. */
+/** In milliseconds: a step that only waits for an earlier one holds its locks no longer. */
 const longestWait = 5_000
 
-/** A step that must let go of what it has locked; it is done again in its turn. */
+/** Rolls back a step that must release its locks; the step is repeated after the earlier ones. */
 class Yielded extends Error {}
 
 export type Turn<T> = {
-  /** What the step before came to, once that is committed; a step ends after this. */
+  /** Waits until the previous step is committed, and gives its result. A step then ends itself. */
   before: () => Promise<T>
-  /** Something is in our way, and may be held by a step behind us: they let go of it. */
+  /** Makes later steps release their locks, because one of them may be blocking this step. */
   clearWay: () => void
 }
 
 type Underway<T> = { touches: Touches | undefined; end: Promise<T>; letGo: () => void }
 
 /**
- * Does steps side by side and lets them end in the order they came in: one that is done waits for
- * the one before to be committed. So what is committed is always a beginning of the file. Steps
- * about the same things come one after another.
+ * Runs steps side by side and commits them in order: a finished step waits until the previous one
+ * is committed. So the committed rows are always a beginning of the file. Steps about the same
+ * accounts or names run one after another.
  */
 export function sideBySide<T extends object>(begin: T) {
   const underway: Underway<T>[] = []
@@ -45,7 +45,7 @@ export function sideBySide<T extends object>(begin: T) {
         return work({ before: () => before, clearWay })
       })
       .finally(() => underway.splice(underway.indexOf(own), 1))
-    end.catch(() => {}) // it is told when it is waited for
+    end.catch(() => {}) // the error is thrown where `end` is awaited
     const own = { touches, end, letGo }
     underway.push(own)
     last = end
@@ -53,14 +53,14 @@ export function sideBySide<T extends object>(begin: T) {
 
   return {
     add,
-    /** What all of them came to. */
+    /** Waits for the last step and gives its result. */
     end: () => last,
-    /** None is under way any more, whatever became of it. */
+    /** Waits until no step is running, whether steps succeed or fail. */
     over: () => Promise.allSettled(underway.map(({ end }) => end)),
   }
 }
 
-/** The end of what is waited for; or not, where we are in somebody's way or it takes too long. */
+/** Waits for the previous step. Throws Yielded if this step blocks an earlier one or it is late. */
 async function waitFor<T>(end: Promise<T>, yielding: AbortSignal): Promise<T> {
   const waited = new AbortController()
   const signal = AbortSignal.any([yielding, waited.signal])

@@ -10,7 +10,7 @@ import { kinds } from './kinds.ts'
 import type { Format, ImportType } from './schema.ts'
 import { workbookOf } from './xlsx-write.ts'
 
-/** The columns that most files have, with what may stand in them. Any other field may be one. */
+/** The usual columns with example values. Any other field may be a column, too. */
 const examples: Record<ImportType, Record<string, string>> = {
   Investors: {
     externalBizEntityId: 'INV-1',
@@ -88,7 +88,7 @@ const examples: Record<ImportType, Record<string, string>> = {
   },
 }
 
-/** A file to begin with. */
+/** A file with example rows for a type of import, in one of the formats. */
 export async function templateOf(type: ImportType, format: Format): Promise<Download> {
   const content = await contentOf(type, format)
   const fileName = `${type}.${format}`
@@ -121,14 +121,14 @@ async function contentOf(type: ImportType, format: Format): Promise<Buffer> {
   return Buffer.from(`${format === 'csv' ? '\ufeff' : ''}${[...rows, ...notes].join('')}`)
 }
 
-/** The example as a body: what the columns of a table stand for. */
+/** The example row as the JSON body that its columns stand for. */
 function jsonLine(type: ImportType): string {
   const names = Object.keys(examples[type])
   const head = headOf(kinds[type].fields, names, [])
   return JSON.stringify(bodyOf(head, Object.values(examples[type]), 'YYYY-MM-DD').body)
 }
 
-/** The words that a column takes, and no others; those of a lookup have names beside them. */
+/** The words of columns that accept only certain words; for lookup columns see lookupsIn. */
 function wordsIn(type: ImportType): string[][] {
   const { fields, operations = [] } = kinds[type]
   const { columns } = headOf(fields, Object.keys(examples[type]), [])
@@ -140,7 +140,7 @@ function wordsIn(type: ImportType): string[][] {
   return [...operations.map((name) => ['operation', '', name]), ...enumerated]
 }
 
-/** The values of the lookups that the columns take. */
+/** The values of the lookups that the columns refer to. */
 function lookupsIn(fields: TSchema, names: readonly string[]): string[][] {
   const { columns } = headOf(fields, names, [])
   const categories = new Set(columns.flatMap((column) => column?.node.lookup ?? []))

@@ -6,12 +6,12 @@ import type { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import { nameOf, namesAny } from '../../platform/sql/identify.ts'
 
 /**
- * What rows are about: the accounts and external ids of postings, all that entities bring or name.
- * `by` is how they name what they are about; of two ways nobody can tell what they have in common.
+ * The accounts and external ids of postings, or all names that entities bring or refer to. `by` is
+ * the way of naming accounts: rows that name accounts in different ways cannot be compared.
  */
 export type Touches = { by: string; names: ReadonlySet<string> }
 
-/** Undefined where it cannot be told: a notice knows the account, or an account has two names. */
+/** Undefined if unknown: only a notice knows the account, or accounts are named in two ways. */
 export function touchesOf(bodies: readonly Body[]): Touches | undefined {
   const names = new Set<string>()
   let by: string | undefined
@@ -30,8 +30,8 @@ export function touchesOf(bodies: readonly Body[]): Touches | undefined {
 }
 
 /**
- * Undefined where some accounts come with a number and others are given one: it must not be one
- * that a row of a step under way brings.
+ * Undefined if some accounts have a number in the file and others do not: a number that the
+ * registry assigns must not be one that a row of a concurrent step brings.
  */
 export function touchesOfEntities(entities: readonly BizEntityInput[]): Touches | undefined {
   const accounts = entities.flatMap((entity) => entity.accounts)
@@ -40,7 +40,7 @@ export function touchesOfEntities(entities: readonly BizEntityInput[]): Touches 
   return { by: numbered > 0 ? 'numbered' : 'unnumbered', names: new Set(allNames(entities)) }
 }
 
-/** Nothing of the one is about what the other is: it does not matter which of them goes first. */
+/** Whether two sets of rows have nothing in common, so that their order does not matter. */
 export function areApart(one: Touches | undefined, other: Touches | undefined): boolean {
   if (!one || !other || one.by !== other.by) return false
   const [few, many] = one.names.size < other.names.size ? [one, other] : [other, one]

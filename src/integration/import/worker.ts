@@ -20,16 +20,17 @@ import { modes } from './schema.ts'
 import { mostSteps } from './steps.ts'
 
 /**
- * Imports that one process has under way: each has connections for its steps, and for what it tells
- * of itself meanwhile. Fewer hold all they touch until their end.
+ * How many imports one process works on. Each needs connections for its steps and one for its
+ * progress reports. Imports in a single transaction hold their locks to the end, so fewer of those
+ * run at once (`mostWhole`).
  */
 const mostAtOnce = Math.floor(importConnections / (mostSteps + 1))
 const mostWhole = 2
 
-/** What was left here of an import that another node has taken is removed at this interval. */
+/** Interval for removing file copies of imports that another node has taken over meanwhile. */
 const tidyInterval = 60_000
 
-/** What an import works with. Its connections are its own: no caller waits for one of them. */
+/** Everything that imports need. They have their own connections, so no caller waits for one. */
 export async function importersOf(
   config: Config,
   database: Database,
@@ -58,13 +59,13 @@ export async function importersOf(
 
 type ImportWorker = {
   config: Config
-  /** Where it hears that there is something to do. */
+  /** Tells the worker that there is something to do. */
   bell: Database['bell']
   connection: ClientConfig
   log: Log
 }
 
-/** Works at imports until it is stopped. Any number of processes may do this at once. */
+/** Works on imports until it is stopped. Any number of processes may do this at once. */
 export async function startImports({ config, connection, bell, log }: ImportWorker) {
   const own = { ...config, databaseConnections: importConnections }
   const database = connect(own, connection, log)
@@ -88,7 +89,7 @@ export async function startImports({ config, connection, bell, log }: ImportWork
     while (running.size < mostAtOnce && !stopping.signal.aborted) {
       const order = await database.transaction((tx) => takeNext(tx, roomFor()))
       if (!order) return
-      // Taken from who died, its lease is another by now, and what they left is nobody's.
+      // If the import was taken from a dead process, its new lease makes the old file copy unused.
       await tidyUp()
       const run = runImport(importers, order, stopping.signal)
         .catch(trouble)

@@ -1,18 +1,22 @@
 import { plainDecimal } from '../../platform/shape/decimal.ts'
 import type { Cell } from './row.ts'
 
-/** What one sees of a number in a cell; days are counted from the first that the book has. */
+/** Turns the number in a cell into what the sheet shows; `firstDay` shifts the count of days. */
 export type Shown = (value: string, firstDay: number) => Cell
 
-/** Digits that a sheet shows of a figure, and that programs write; what may be left of noise. */
+/**
+ * The digits that a sheet shows of a figure, the digits that programs write, and the most digits
+ * that a figure may have after its rounding noise is removed.
+ */
 const [shownDigits, writtenDigits, mostOfNoisy] = [15, 17, 12]
 const digitsOf = (plain: string) => plain.replace('.', '').replace(/^[-0]+/, '').length
 
 /**
- * A sheet holds doubles, of which programs write up to 17 digits: 0.10000000000000001 for what its
- * reader sees, and means, as 0.1, and 1.2100000000000002 for 1.1 × 1.1. What makes the fifteen that
- * are shown end in zeros is noise. Whole numbers may be somebody's, and have none; a figure that no
- * double is written as was not worked out by a sheet, and is meant as it stands.
+ * Removes rounding noise from a figure. A sheet holds doubles, which programs write with up to 17
+ * digits: 0.10000000000000001 for 0.1, and 1.2100000000000002 for 1.1 × 1.1. If the fifteen shown
+ * digits end in zeros, the digits after them are noise. Whole numbers may be identifiers and have
+ * no noise. A figure that is not written like a double does not come from a sheet's calculation
+ * and is kept as it is.
  */
 export function numberOf(value: string): string {
   const own = plainDecimal(value)
@@ -29,13 +33,13 @@ export function numberOf(value: string): string {
   return (own === long ? exact : own) ?? value
 }
 
-/** As it is seen, and as it would stand in a file of CSV: 50%, where the sheet holds 0.5. */
+/** A percentage as the sheet shows it and a CSV file has it: 50%, where the sheet holds 0.5. */
 const percentOf: Shown = (value) => {
   const figure = numberOf(value)
   return `${plainDecimal(`${figure}e2`) ?? figure}%`
 }
 
-/** 012345678 of an account, 062-000 of a branch: where the sheet holds 12345678 and 62000. */
+/** Adds zeros and separators: account 012345678 and branch 062-000 are held as 12345678, 62000. */
 const paddedBy =
   (places: string): Shown =>
   (value) => {
@@ -47,7 +51,7 @@ const paddedBy =
     return before + places.replaceAll('0', () => digits.shift() ?? '')
   }
 
-/** Sheets count days from the end of 1899, and have a 29 February 1900 that never was. */
+/** Sheets count days from the end of 1899, including 29 February 1900, which did not exist. */
 const dayOf: Shown = (value, firstDay) => {
   const number = firstDay + Number(value)
   if (!(number >= 1 && number < 2_958_466)) return value
@@ -55,20 +59,20 @@ const dayOf: Shown = (value, firstDay) => {
   return { day: new Date(Date.UTC(1899, 11, 31) + days * 86_400_000).toISOString().slice(0, 10) }
 }
 
-/** Of the formats that every workbook has, those of days and of percentages. */
+/** The built-in formats of every workbook that show days or percentages. */
 export const builtInFormats: readonly (readonly [number, Shown])[] = [
   ...[14, 15, 16, 17, 22, 27, 30, 36, 50, 57].map((format) => [format, dayOf] as const),
   ...[9, 10].map((format) => [format, percentOf] as const),
 ]
 
-/** Letters of a format that stand for themselves: in quotes, or behind a stroke. */
+/** Literal letters of a format: in quotes, or after a backslash. */
 const literal = /"([^"]*)"|\\(.)/g
-/** A colour or a currency, the width of a letter, and what fills the cell. */
+/** Parts of a format for a colour or currency, the width of a letter, or filling the cell. */
 const unseen = /\[[^\]]*\]|[_*]./g
-/** Places of digits alone, in groups or not: a number of somebody's, and no figure. */
+/** A format of digit places only, in groups or not: it shows an identifier, not a figure. */
 const places = /^00+(?:[ -]0+)*$/
 
-/** By the format of a cell: a day by its year, a percentage by its sign, a number by its places. */
+/** How a format shows numbers: a day if it has a year or day, a percentage, or padded digits. */
 export function shownBy(code: string): Shown | undefined {
   const bare = code.replaceAll(literal, '').replaceAll(unseen, '')
   if (/[yd]/i.test(bare)) return dayOf

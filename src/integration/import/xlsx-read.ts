@@ -8,9 +8,9 @@ import { badFile, type Cell, type Source, type SourceRow } from './row.ts'
 import { builtInFormats, numberOf, type Shown, shownBy } from './xlsx-cells.ts'
 
 /**
- * The first sheet of a workbook that is not hidden, read as a stream. Its texts lie apart from it,
- * each once, and may be as many as its cells: they go to a file beside, and memory keeps where each
- * begins.
+ * Reads the first sheet of a workbook that is not hidden, as a stream. A workbook stores its texts
+ * apart from the sheets, each text once, and may have as many texts as cells. So the texts go to a
+ * temporary file, and memory holds only their positions.
  */
 export function readXlsx(path: string): Source {
   const state = { read: 0, size: 1 }
@@ -45,7 +45,7 @@ function notABook(error: unknown): never {
   throw badFile('The file is not a workbook (XLSX) that can be read.')
 }
 
-/** A fault of the machine is not one of the file. */
+/** Whether an error is one of the operating system (such as ENOSPC), not a fault of the file. */
 const isOurs = (error: unknown) => /^E[A-Z]+$/.test((error as { code?: string }).code ?? '')
 
 const openZip = (path: string) =>
@@ -57,7 +57,7 @@ const openZip = (path: string) =>
 
 type Entries = Map<string, yauzl.Entry>
 
-/** The parts of a workbook are few; one with thousands is none. */
+/** A workbook has few parts; a file with more than this is not a workbook. */
 const mostEntries = 1000
 
 function entriesOf(zip: yauzl.ZipFile): Promise<Entries> {
@@ -76,7 +76,7 @@ function entriesOf(zip: yauzl.ZipFile): Promise<Entries> {
 
 const bookIn = (entries: Entries) => entries.get('xl/workbook.xml')
 
-/** The sheet whose tab is the first that one sees, whatever its part is called. */
+/** The sheet with the first visible tab, whatever the name of its part. */
 async function firstSheet(zip: yauzl.ZipFile, entries: Entries): Promise<yauzl.Entry> {
   const sheets = await attributesIn(zip, bookIn(entries), 'sheet')
   const first = sheets.find(({ state = 'visible' }) => state === 'visible')
@@ -89,13 +89,13 @@ async function firstSheet(zip: yauzl.ZipFile, entries: Entries): Promise<yauzl.E
   return entry
 }
 
-/** Books begun on old Macs count days from 1904 on: so many after those that the others have. */
+/** Days to add to a workbook's dates: workbooks from old Macs count days from 1904, not 1900. */
 async function firstDayOf(zip: yauzl.ZipFile, entries: Entries): Promise<number> {
   const [settings] = await attributesIn(zip, bookIn(entries), 'workbookPr')
   return ['1', 'true'].includes(settings?.date1904 ?? '') ? 1462 : 0
 }
 
-/** The attributes of every tag of a name in a part that is small. */
+/** The attributes of all tags with a name, in a part that is small enough to read whole. */
 async function attributesIn(zip: yauzl.ZipFile, entry: yauzl.Entry | undefined, tag: string) {
   const found: Record<string, string>[] = []
   if (!entry) return found
@@ -108,7 +108,7 @@ async function attributesIn(zip: yauzl.ZipFile, entry: yauzl.Entry | undefined, 
   return found
 }
 
-/** How many times its own size a part may grow to: beyond, it is made to fill the disk. */
+/** The largest growth of a part when unpacked; beyond it, the file is an attack on the disk. */
 const mostSwelling = 1000
 const mostBytes = 8 * 2 ** 30
 
@@ -143,10 +143,10 @@ const parserWith = ({ open, close, text }: Handlers) => {
   return parser
 }
 
-/** Names may stand under a prefix. */
+/** Removes the XML namespace prefix from a name. */
 const plain = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/** The styles whose cells are not what they hold, by the formats that they have. */
+/** The styles whose cells show something other than they hold, with how their formats show it. */
 async function shownByStyle(zip: yauzl.ZipFile, entry: yauzl.Entry) {
   const formats = new Map(builtInFormats)
   const styles = new Map<number, Shown>()
@@ -172,7 +172,7 @@ async function shownByStyle(zip: yauzl.ZipFile, entry: yauzl.Entry) {
   return styles
 }
 
-/** Texts by their numbers: in a file, and where each begins in memory. */
+/** Texts by number: the texts are in a file, their positions in memory. */
 type Texts = {
   add: (text: string) => void
   get: (number: number) => string
@@ -222,7 +222,7 @@ function openTexts(path: string): Texts {
 async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
   let text = ''
   let inText = false
-  let isReading = false // how a name is pronounced stands beside it
+  let isReading = false // within rPh, the pronunciation of a text, which is not part of it
   const parser = parserWith({
     open: (name) => {
       if (name === 'si') text = ''
@@ -293,7 +293,7 @@ async function* sheetRows(
   }
 }
 
-/** BC12: the 55th column, counted from 0. */
+/** The index of a column, counted from 0: 54 for BC12, which is in the 55th column. */
 function columnOf(reference: string): number {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0] ?? ''
   const column = [...letters].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0)
@@ -303,7 +303,7 @@ function columnOf(reference: string): number {
 
 function cellOf({ type, style, value, isFormula }: Open, reading: Reading): Cell {
   const { shown, firstDay, texts } = reading
-  // A formula that nobody has worked out has no value yet, which is not an empty one.
+  // A formula that was never calculated has no value, but its cell is not empty.
   if (value === '') return isFormula && type === 'n' ? '#N/A' : ''
   if (type === 's') return texts.get(Number(value)).trim()
   if (type === 'b') return value === '1' ? 'true' : 'false'

@@ -13,7 +13,7 @@ import {
 
 type Rows = AsyncIterable<readonly string[]> | Iterable<readonly string[]>
 
-/** A workbook of texts: what was a number or a day is written as it was read. */
+/** Writes a workbook of text cells only: numbers and days are written as they were read. */
 export async function writeSheet(path: string, rows: Rows) {
   await pipeline(workbookOf([{ name: 'Import', rows }]), createWriteStream(path))
 }

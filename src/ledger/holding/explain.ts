@@ -27,7 +27,7 @@ import { ofKind } from '../biz-transaction/kinds.ts'
 
 const figure = (description: string) => decimal({}, { description })
 
-/** A transaction of a position, and what it did to its units, cost and gain. */
+/** A transaction of a holding, with its effect on the holding's units, cost and gain. */
 export const PositionStep = shown(
   'PositionStep',
   {
@@ -90,7 +90,7 @@ const stepColumns = columns(PositionStep, 't', {
   gainChange: 't.closing_gain - coalesce(s.gain, 0)',
 })
 
-/** The transactions that make up a position, in the order in which they count. */
+/** Lists the transactions of one holding in ledger order, with the change that each one made. */
 export async function explainPosition(handle: Sql, actor: Actor, query: ExplainQuery) {
   const { accountID, investmentID } = await findPosition(handle, actor, query)
   const asked = [

@@ -13,7 +13,7 @@ import { idsOf, idsWhere } from '../biz-transaction/kinds.ts'
 
 const figure = (description: string) => decimal({}, { description })
 
-/** What a class came to at the end of a month, and the money that went in and out in it. */
+/** An investment's units and value at the end of a month, and the money in and out during it. */
 export const HoldingMonth = shown(
   'HoldingMonth',
   {
@@ -70,8 +70,9 @@ const amountsOf = (ids: string) =>
   raw(`coalesce(sum(abs(c.amount)) filter (where c.biz_transaction_type_id in ${ids}), 0)`)
 
 /**
- * Class by class and month by month, the oldest month first: from the totals on hand back through
- * what was posted since, so that it costs what those months hold, however long the history is.
+ * Figures per investment and month, oldest month first. They are calculated backwards: present
+ * holdings less the later transactions. The cost depends on the months asked for, not on the
+ * length of the whole history.
  */
 export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQuery) {
   const productID = await identifyProduct(handle, actor, query, productParameter)

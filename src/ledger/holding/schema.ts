@@ -32,7 +32,7 @@ export const Holding = shown('Holding', {
   distributionEntitlement: Decimal,
   distributionsPaid: Decimal,
   drpResidual: Decimal,
-  // Behind what the specification lists.
+  // Not in the specification, so it follows the fields that are.
   availableQuantity: Decimal,
 })
 

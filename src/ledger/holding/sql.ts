@@ -32,7 +32,7 @@ import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } 
 // A position without a price shows no gain.
 const gain = 'case when h.price is not null then h.value - h.cost end'
 
-/** Where fields come from: behind `h` what is worked out of the row, else as `show` joins them. */
+/** The sources of the fields: `h` has the calculated ones, other aliases are joins in `show`. */
 const allFields = shownFields(Holding, 'h', {
   bizEntityID: 'e.biz_entity_id',
   externalBizEntityId: 'e.external_biz_entity_id',
@@ -65,7 +65,7 @@ const investmentFields = stretch(allFields, 'productID', 'date')
 const priceFields = stretch(allFields, 'price', 'priceDate')
 const distributionFields = stretch(allFields, 'distributionEntitlement', 'drpResidual')
 
-/** What many positions have in common is written once for all of them. */
+/** The JSON of fields that many holdings share is written once for all of them. */
 const holdingFields = inPieces(allFields, 'h', {
   of_account: accountFields,
   of_investment: investmentFields,
@@ -73,7 +73,7 @@ const holdingFields = inPieces(allFields, 'h', {
   of_distributions: distributionFields,
 })
 
-/** The state of a holding h after its last transaction up to a day: its closing figures. */
+/** The closing figures of holding h after its last transaction up to a day. */
 const stateAt = (date: Fragment, only = empty) => sql`
   select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
     b.closing_gain as gain
@@ -84,8 +84,8 @@ const stateAt = (date: Fragment, only = empty) => sql`
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1`
 
 /**
- * The positions of a page at the end of their product's today: the totals on hand, but of accounts
- * that have something dated later, which does not count yet.
+ * Holdings at the end of the product's today. Their stored totals are right unless the account has
+ * a transaction dated later; then the closing figures up to today are read from the ledger.
  */
 const positionsToday = () => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
@@ -103,15 +103,15 @@ const positionsToday = () => sql`
       case when l.is_past then h.realised_gain else b.gain end as gain) s
   where s.quantity is not null and (s.quantity > 0 or (${residualBy(sql`p.today`)}) > 0)`
 
-/** As they were at the end of a day: those of any units. */
+/** The holdings that had units at the end of a day. */
 export const positionsAsAt = (date: string) => sql`
   ${closingsAsAt(date)} where s.quantity > 0`
 
-/** The same, and those of money alone: what a DRP left. */
+/** As positionsAsAt, and also holdings without units that still have money left over by a DRP. */
 const positionsOrResiduals = (date: string) => sql`
   ${closingsAsAt(date)} where (s.quantity > 0 or (${residualBy(sql`${date}::date`)}) > 0)`
 
-/** The closing figures of the last transaction up to a day. */
+/** The closing figures of every holding after its last transaction up to a day. */
 const closingsAsAt = (date: string) => sql`
   select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
   from holding h
@@ -159,7 +159,7 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
   })
 }
 
-/** Holdings are in the order of accounts: they begin with the first account that is asked for. */
+/** Holdings are sorted by account, so the list starts at the first account that fits the query. */
 const fromAccount = (query: object, productID: number, wanted: Wanted) => sql`
   ${isOfOne(accountOf('h'), query)} and h.account_id ${raw(wanted.isDescending ? '<=' : '>=')}
     ${firstAccount(query, productID, wanted)}`
@@ -170,10 +170,10 @@ const itsKey = raw(
 const worth = raw(worthOf('h.quantity', 'h.invested', 'v.decimals'))
 
 /**
- * By holding: a planner that knows of one product or of a few investments only, since nobody has
- * counted them anew, would read the whole page once for each that there is. What is read is kept
- * for the next holding of the same, and with it the JSON of all that they have in common. What a
- * product has none of is looked for once, and not for every holding.
+ * `limit 1` makes PostgreSQL run these joins per holding. With outdated statistics, which know only
+ * one product or few investments, the planner would read the whole page once for each of them.
+ * PostgreSQL keeps each result, with the JSON made in it, for the next holding with the same key.
+ * Whether a product has distributions or holds at all is looked up here, not for every holding.
  */
 const itsProduct = (date: string | undefined) => sql`
         cross join lateral (
@@ -201,11 +201,11 @@ const itsInvestment = sql`cross join lateral (
 
 const { Declared } = lookups.DistributionStatus
 
-/** What an allotment left of the money of an entitlement e. */
+/** The money of entitlement e that its DRP allotment left over. */
 const leftOver = raw('e.drp_residual - e.residual_before')
 const isAllotted = (day: Fragment) => sql`coalesce(c.drp_allotment_date, c.payment_date) <= ${day}`
 
-/** What of such money was paid out to holding h by a day. */
+/** The DRP residual that was paid out to holding h by a day. */
 const paidOut = (day: Fragment) => sql`(
   select coalesce(sum(r.amount), 0) from residual_payment r
   where r.product_id = h.product_id and r.account_id = h.account_id
@@ -219,14 +219,14 @@ const itsEntitlements = raw(`entitlement e
   where e.product_id = h.product_id and e.account_id = h.account_id
     and e.investment_id = h.investment_id`)
 
-/** What allotments up to a day left of the money of holding h, less what was paid out by then. */
+/** The DRP residual of holding h at a day: left over by allotments, less what was paid out. */
 const residualBy = (day: Fragment) => sql`
   select coalesce(sum(${leftOver}), 0) - ${paidOut(day)}
   from ${itsEntitlements} and e.drp_residual is not null and ${isAllotted(day)}`
 
 /**
- * Of a position at the end of the day: what is declared and not yet paid, what was paid, DRP
- * included, and what DRP allotments left of it. In one look at its entitlements.
+ * The distributions of a holding at the end of the day: amounts declared and not yet paid, amounts
+ * paid (including DRP), and the DRP residual. One read of the entitlements gives all three.
  */
 const distributionsOf = sql`
   select

@@ -5,7 +5,7 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 /** Whether account a of entity n is closed, by its own status or by that of its entity. */
 export const isClosed = sql`${standing('a', 'n')} = 'closed'`
 
-/** The accounts of entitlements e that are closed: they get no units, only their money. */
+/** The closed accounts among entitlements e, which get money instead of units. */
 export async function closedAmong(tx: Tx, own: Fragment): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(sql`
     select e.account_id as id

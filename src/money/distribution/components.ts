@@ -5,12 +5,12 @@ import type { Fragment } from '../../platform/sql/handle.ts'
 export const centOf = (decimals: number) =>
   decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`
 
-/** How many of those a unit of the currency has: to multiply costs less than to divide. */
+/** The number of cents in a unit of the currency; multiplying by it is cheaper than dividing. */
 const centsIn = (decimals: number) => '1'.padEnd(decimals + 1, '0')
 
 /**
- * What withComponents goes on from, of rows g with their gross amount, in front of their other
- * columns: each share rounded down.
+ * The columns that withComponents needs in rows g: each component's share of the gross amount,
+ * rounded down. They stand before the other columns.
  */
 export const roundedDown = (percentages: readonly string[], decimals: number): Fragment =>
   percentages.length === 1
@@ -22,16 +22,16 @@ export const roundedDown = (percentages: readonly string[], decimals: number): F
         ),
       )},`
 
-// A percentage times 0.01 is exact; divided by 100 it would be rounded.
+// Multiplying a percentage by 0.01 is exact; dividing it by 100 would round.
 const exactly = (percentage: string) => sql`g.gross * (${percentage}::numeric * 0.01)`
 
 /**
- * Rows g with their gross amount shared by the percentages of the tax components, to the last cent:
- * each share is rounded down, and the cents that are left go to the largest remainders, the first
- * of equals first. It is done for each of a million accounts, so it is written out for as many
- * components as there are: as a function with loops it took longer than all the rest of a
- * declaration. "offset 0" is a fence, as in entitlement.ts: as few of them as there can be, since
- * each costs as much as two of the figures.
+ * Shares the gross amount of rows g among the tax components by their percentages, to the last
+ * cent. Each share is rounded down, and the cents that are left go to the largest remainders; among
+ * equal remainders the first component comes first. The SQL is written out for each component,
+ * because it runs for up to a million accounts: a function with loops took longer than all the rest
+ * of a declaration. `offset 0` is a fence, as in entitlement.ts. There are as few fences as
+ * possible, because each costs as much as two of the figures.
  */
 export function withComponents(
   rows: Fragment,
@@ -61,7 +61,7 @@ export function withComponents(
       offset 0) g`
 }
 
-/** How many remainders come before this one: the larger ones, and of equals those in front. */
+/** How many remainders come before this one: larger ones, and equal ones of earlier components. */
 const placeOf = (own: number, all: readonly number[]) =>
   all
     .filter((other) => other !== own)

@@ -38,13 +38,13 @@ import { accountsInWords, refuseTooLarge } from './words.ts'
 const { Configured, Declared } = lookups.DistributionStatus
 
 type Terms = Entitling & {
-  /** When it began: a job misses what comes to accounts that it has been at already. */
+  /** When the stage began: a job misses later changes to accounts that it has already done. */
   since?: string
-  /** Of a total: what is shared, among what, and whose remainder is the last to get a cent. */
+  /** For a total: the pool, the sum of all measures, and the last remainder that gets a cent. */
   sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
 }
 
-/** Locks in who is entitled to what. Later transactions, back-dated ones too, change none of it. */
+/** Fixes the entitlements. Later transactions, even back-dated ones, do not change them. */
 export async function declareDistribution(
   all: Tx,
   actor: Actor,
@@ -64,7 +64,7 @@ export async function declareDistribution(
   return begin(tx, actor, stored, declareStage, { terms, accounts, inline })
 }
 
-/** What a declaration goes by, whether it is made or only looked at. */
+/** The basis of a declaration, for Declare and for Preview. */
 export async function entitlingOf(
   handle: Sql,
   stored: Stored,
@@ -76,7 +76,7 @@ export async function entitlingOf(
   return { selection, unitValue: await unitValueOf(handle, stored) }
 }
 
-/** Whoever ever held the investment. */
+/** The holdings of all accounts that ever held the investment. */
 const holders = ({ productID, investmentID }: Stored) => sql`
   holding x where x.product_id = ${productID} and x.investment_id = ${investmentID}`
 
@@ -89,7 +89,7 @@ const calculate: Phase<Terms> = {
   },
 }
 
-/** An account that is entitled cannot be deleted any more, also one that never held a unit. */
+/** Entitled accounts, even those that never held a unit, must not be deleted any more. */
 const rememberListed = (
   tx: Tx,
   { productID, decimals }: Stored,
@@ -104,7 +104,7 @@ const rememberListed = (
     where ${within('l.account_id', span)} and round(l.amount, ${decimals}::int) > 0 order by 2
     on conflict do nothing`)
 
-/** A total in spans: first what each account is measured by, which then nobody changes. */
+/** First phase of a total in spans: fixes the measure of each account. */
 const measure: Phase<Terms> = {
   accounts: holders,
   work: async (tx, stored, terms, span) => {
@@ -120,7 +120,7 @@ const measure: Phase<Terms> = {
   },
 }
 
-/** Then what that comes to: the cents that are left over go to the largest remainders. */
+/** Second phase: the amounts. Cents that are left over go to the largest remainders. */
 const share: Phase<Terms> = {
   accounts: (stored) => sql`entitlement x where ${ofDistribution(stored, 'x')}`,
   prepare: async (tx, stored, terms) => {
@@ -153,7 +153,7 @@ const share: Phase<Terms> = {
   },
 }
 
-/** Among how much a pool is shared, and who is the last to get one of the cents left over. */
+/** The sum of all measures, and the last account that gets one of the cents left over. */
 async function dealOut(tx: Tx, stored: Stored, pool: string) {
   const rows = sql`select e.account_id, coalesce(e.unit_days, e.units) as measure
     from entitlement e where ${ofDistribution(stored, 'e')} and not e.pre_calculated`
@@ -202,14 +202,14 @@ export const declareStage: Stage<Terms> = {
   },
 }
 
-/** Whether what each account gets is its share of a total. */
+/** Whether each account gets a share of a total. */
 const isOfTotal = ({ perUnit, total }: Stored) => Boolean(total) && !perUnit
 
-/** What a total comes to for each unit, or for each unit and day. */
+/** The rate that a total gives per unit, or per unit and day. */
 export const totalRate = raw(`round(round(sum(e.gross_amount) filter (where not e.pre_calculated),
   40) / nullif(sum(coalesce(e.unit_days, e.units)) filter (where not e.pre_calculated), 0), 12)`)
 
-/** Nobody is entitled where nobody held units, nor where all of it is rounded to nothing. */
+/** Refuses if nobody is entitled: nobody held units, or all amounts are 0 after rounding. */
 export function refuseNothing(
   stored: Stored,
   { accounts, total }: { accounts: number; total: string },
@@ -235,14 +235,14 @@ export function refuseUndeclarable(stored: Stored) {
       `The configuration is not complete: ${missing.join(', ')} missing.`,
     )
   if (stored.withholding) kindsOf(stored)
-  // Until the day has ended in the product's zone, somebody may still buy or sell on it.
+  // Until the day has ended in the product's time zone, units may still be bought or sold on it.
   if (stored.recordDate! >= stored.today)
     throw conflict('record_date', `The record date ${stored.recordDate} has not ended yet.`)
   if (isByPeriod(stored) && stored.endDate! >= stored.today)
     throw conflict('too_early', `The period up to ${stored.endDate} has not ended yet.`)
 }
 
-/** Two declarations for one record date are nearly always one too many. */
+/** Refuses a second declaration for the same record date, which is nearly always a mistake. */
 async function refuseSecond(tx: Tx, stored: Stored) {
   const { productID, id, investmentID, recordDate } = stored
   const others = await lockNow(
@@ -266,7 +266,7 @@ async function refuseSecond(tx: Tx, stored: Stored) {
     )
 }
 
-/** A total is shared to the last cent; where nobody is left to share it, nothing is declared. */
+/** Refuses if a total cannot be shared to the last cent, because no other account has units. */
 export function refuseUnshared({ perUnit, total, decimals }: Stored, declared: string) {
   if (perUnit || !total) return
   if (wholeUnits(total, decimals) !== wholeUnits(declared, decimals))

@@ -10,24 +10,24 @@ import { centOf, roundedDown, withComponents } from './components.ts'
 import { everyone, type Span, within } from './span.ts'
 import type { Stored } from './sql.ts'
 
-/** The accounts a declaration names, by id. */
+/** The accounts that a declaration names, by id. */
 export type Selection = {
   preCalculated: { accountID: number; amount: string }[]
   include: number[] | undefined
   exclude: number[]
 }
 
-/** Whether it pays for each day of a period, on the units of that day. */
+/** Whether the distribution pays for each day of a period, on the units of that day. */
 const goesByDays = ({ perUnit, total, centsPerDay, percentPerAnnum }: Stored) =>
   !perUnit && !total && Boolean(centsPerDay ?? percentPerAnnum)
 
-/** The field that what accounts get is worked out by. */
+/** The field from which the accounts' amounts are calculated. */
 export const methodOf = ({ perUnit, total, centsPerDay }: Stored) =>
   (perUnit && 'distributionAmountPerUnit') ||
   (total && 'distributionAmountTotal') ||
   (centsPerDay ? 'centsPerUnitPerDay' : 'proRataPercentPerAnnum')
 
-/** What a declaration still lacks, in words. */
+/** The parts of the configuration that are missing for a declaration, in words. */
 export function missingOf(stored: Stored): string[] {
   const { perUnit, total, centsPerDay, percentPerAnnum, startDate, endDate } = stored
   const perDay = goesByDays(stored)
@@ -45,19 +45,19 @@ export function missingOf(stored: Stored): string[] {
 }
 
 /**
- * Who gets what, as rows ready for the entitlement table: one statement for any number of accounts.
- * Declare inserts it, Preview reads it. Its parts, from the inside: the units (at the record date,
- * or unit-days of a period), the gross amount by the method, the split into DRP and cash, the
- * shares of the tax components. "offset 0" is a fence between two parts: without it the planner
- * would put each formula in every place that mentions it, and work it out as often.
+ * The entitlements as rows for the entitlement table: one SQL statement for any number of accounts,
+ * which Declare inserts and Preview reads. From the inside out it has the units (at the record
+ * date, or unit-days of a period), the gross amount by the method, the split into DRP and cash, and
+ * the shares of the tax components. `offset 0` is a fence between two parts: without it the planner
+ * would copy each formula to every place that uses it, and calculate it as often.
  */
 export const selectEntitlements = (stored: Stored, terms: Entitling, span = everyone): Fragment =>
   settled(stored, grossSelect(stored, terms, span))
 
-/** What a declaration goes by: the accounts it names, and what a unit is worth, if that counts. */
+/** The basis of a declaration: the accounts it names, and the value of a unit if it matters. */
 export type Entitling = { selection: Selection; unitValue: string | null }
 
-/** Gross amounts with what follows from them, in the columns of `entitlementColumns`. */
+/** Completes gross amounts to entitlements, with the columns of `entitlementColumns`. */
 export function settled(stored: Stored, gross: Fragment): Fragment {
   const { productID, id, investmentID, decimals } = stored
   const offered = stored.drpIndicatorID === lookups.DRPIndicator.Offered
@@ -83,10 +83,10 @@ export const entitlementColumns = raw(`product_id, corporate_action_id, account_
   units, unit_days, pre_calculated, drp_type_id, drp_value, gross_amount, component_amounts,
   drp_amount, cash_amount`)
 
-/** The rows that have what an account has chosen, and its units. */
+/** The aliases of the rows with an account's DRP choice and with its units. */
 type Chosen = { choice: string; units: string }
 
-/** What of an amount goes to the DRP, as chosen: all, a percentage, the share of some units. */
+/** The part of an amount that goes to the DRP: all, a percentage, or the share of some units. */
 export const drpShare = (amount: string, rows: Chosen, decimals: number): Fragment => {
   const of = raw(amount)
   const [type, value] = [raw(`${rows.choice}.drp_type_id`), raw(`${rows.choice}.drp_value`)]
@@ -101,7 +101,7 @@ export const drpShare = (amount: string, rows: Chosen, decimals: number): Fragme
     else 0 end`
 }
 
-/** A percentage of a year of 365 days. */
+/** The divisor that makes a percentage per annum a fraction per day: 100 times 365 days. */
 const daysOfPercent = raw('36500')
 
 function grossSelect(stored: Stored, { selection, unitValue }: Entitling, span: Span): Fragment {
@@ -121,17 +121,17 @@ function grossSelect(stored: Stored, { selection, unitValue }: Entitling, span: 
   )
 }
 
-/** Those who take part, with what they are measured by; of a given amount, that amount. */
+/** The accounts that take part, with their units and measure, or with their given amount. */
 export function measuredUnits(stored: Stored, selection: Selection, span: Span): Fragment {
   const period = isByPeriod(stored)
   return withListed(eligible(stored, selection, span, period), selection, span, stored.decimals)
 }
 
-/** Whether what counts is the units of each day of a period: also of a total that is shared. */
+/** Whether the units of each day of a period count; this is also possible for a shared total. */
 export const isByPeriod = ({ perUnit, startDate, endDate }: Stored) =>
   !perUnit && Boolean(startDate && endDate)
 
-/** What there is to share, in cents: what was worked out elsewhere comes off the top. */
+/** The amount to share, in cents: the total less the pre-calculated amounts. */
 export function poolOf(
   total: string,
   decimals: number,
@@ -148,7 +148,7 @@ export function poolOf(
   return pool
 }
 
-/** Those who are measured by something, and those whose amount was worked out elsewhere. */
+/** The accounts that have a measure, and those with a pre-calculated amount. */
 const withListed = (
   units: Fragment,
   { preCalculated }: Selection,
@@ -169,14 +169,14 @@ const withListed = (
       where u.measure > 0 or l.amount is not null`
 }
 
-/** Each account by itself. */
+/** Gross amounts that are calculated for each account alone. */
 const calculated = (units: Fragment, formula: Fragment) => sql`
   select u.*, coalesce(u.amount, ${formula}) as gross from (${units}) u offset 0`
 
 /**
- * Rows with a measure and, where they share, no amount: each with the whole cents of its share of a
- * pool, rounded down, and what remains of it. All in whole cents and remainders of whole divisions,
- * which are exact.
+ * Adds to rows with a measure their share of a pool in whole cents, rounded down, and the remainder
+ * of the division. Whole cents and remainders of integer division are exact. Rows with an amount of
+ * their own do not share.
  */
 export const dealt = (units: Fragment, pool: string, measured: Fragment) => sql`
   select s.*, part - cents * measured as remainder
@@ -187,8 +187,8 @@ export const dealt = (units: Fragment, pool: string, measured: Fragment) => sql`
       from (${units}) u) m) s`
 
 /**
- * One amount for all, shared by units to the last cent: every share is rounded down, and the cents
- * that are left go to the largest remainders, the lowest account first among equals.
+ * Shares a total by measure to the last cent. Every share is rounded down, and the cents that are
+ * left go to the largest remainders; among equal remainders the lowest account id comes first.
  */
 const shared = (units: Fragment, pool: bigint, decimals: number) => {
   const together = sql`sum(u.measure) filter (where u.amount is null) over ()`
@@ -205,10 +205,10 @@ const shared = (units: Fragment, pool: bigint, decimals: number) => {
 }
 
 /**
- * The accounts that ever held the investment: their units at the end of the record date, and what
- * they are measured by, which is those units or, over a period, the sum of the units at the end of
- * each of its days. An account that has had no transaction since needs no look into its history;
- * one whose closings no mark shifts (transaction_line) needs none into the marks.
+ * The accounts that ever held the investment, with their units at the end of the record date and
+ * their measure: those units or, for a period, the sum of the units at the end of each day. The
+ * history is read only for accounts with a transaction since. The closing marks (the view
+ * transaction_line) are read only for accounts that have any.
  */
 const eligible = (
   stored: Stored,
@@ -252,10 +252,10 @@ const eligible = (
       offset 0) u`
 }
 
-// Not "= any": a plan that knows no values would compare every holding with the whole list.
+// Not `= any`: a plan made without values would compare every holding with the whole list.
 const among = (accountIDs: number[]) => sql`select unnest(${accountIDs}::int[])`
 
-/** What a unit is worth for a rate per annum, by the method; there must be something to go by. */
+/** The unit value for a rate per annum, by the valuation method; refuses if there is none. */
 export async function unitValueOf(handle: Sql, stored: Stored): Promise<string | null> {
   if (stored.perUnit || stored.total || stored.centsPerDay) return null
   const { investmentID, productID, recordDate, startDate, endDate, valuation } = stored

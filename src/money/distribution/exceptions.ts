@@ -17,7 +17,7 @@ const ofPeriod = {
     'held on each day.',
 }
 
-/** An entitlement that a later back-dated change has overtaken. */
+/** An entitlement that no longer fits the ledger because of a later back-dated change. */
 export const DistributionException = shown('DistributionException', {
   corporateActionID: Id,
   productID: Id,
@@ -46,18 +46,18 @@ const exceptionColumns = columns(DistributionException, 't', {
 const own = `b.product_id = e.product_id and b.account_id = e.account_id
   and b.investment_id = e.investment_id and ${counts('b')}`
 
-/** What is held of the investment at the end of the last day of a test, as the ledger has it. */
+/** The units at the end of the last day that passes a test, from the ledger. */
 const heldAt = (test: string) => `coalesce((
   select b.closing_quantity from transaction_line b where ${own} and b.transaction_date ${test}
   order by b.transaction_date desc, b.biz_transaction_id desc limit 1), 0)`
 
 const heldAtRecordDate = heldAt('<= d.record_date')
 
-/** Whether a distribution d goes by the units of each day of a period, as isByPeriod has it. */
+/** Whether distribution d uses the units of each day of a period; the same test as isByPeriod. */
 const byPeriod = `(d.distribution_amount_per_unit is null and d.pro_rata_start_date is not null
   and d.pro_rata_end_date is not null)`
 
-/** The units of the days of such a period, added up, as the ledger has them; null of others. */
+/** The sum of the units of all days of the period, from the ledger; null without a period. */
 const heldDays = `case when ${byPeriod} then
   ${heldAt('< d.pro_rata_start_date')} * (d.pro_rata_end_date - d.pro_rata_start_date + 1)
   + coalesce((
@@ -65,7 +65,7 @@ const heldDays = `case when ${byPeriod} then
     from biz_transaction b where ${own}
       and b.transaction_date between d.pro_rata_start_date and d.pro_rata_end_date), 0) end`
 
-/** A figure of what the allotment of an entitlement e gave it itself, which never earns it. */
+/** A figure of entitlement e's own DRP allotment, whose units do not count for e itself. */
 const ownAllotted = (figure: string, test: string) => `coalesce((
   select ${figure} from biz_transaction b
   where ${own} and b.biz_transaction_id = e.drp_transaction_id and b.transaction_date ${test}), 0)`
@@ -74,8 +74,8 @@ const ownDays = `b.quantity
   * (d.pro_rata_end_date - greatest(b.transaction_date, d.pro_rata_start_date) + 1)`
 
 /**
- * What an entitlement e of a distribution d was about, and what it would be about today: the units
- * at the record date and, of a period, those of its days.
+ * The units of entitlement e of distribution d as declared, and as the ledger has them now: at the
+ * record date and, for a period, the sum over its days.
  */
 export const compared = `
   select e.product_id, e.corporate_action_id, e.account_id, e.units, e.gross_amount,
@@ -87,13 +87,13 @@ export const compared = `
     select ${heldAtRecordDate} - ${ownAllotted('b.quantity', '<= d.record_date')} as held,
       ${heldDays} - ${ownAllotted(ownDays, '<= d.pro_rata_end_date')} as held_days offset 0) h`
 
-/** Whether rows t of it have been overtaken. */
+/** Whether rows t of `compared` or `latecomers` differ from the ledger. */
 export const isOvertaken = '(t.held <> t.units or t.held_days <> t.unit_days)'
 
 /**
- * Accounts without an entitlement that would have one by what was posted, changed or taken back
- * after the distribution was declared, or while it was: of what is now dated up to its last day, or
- * was. Whom it was not declared for has none of that.
+ * Accounts without an entitlement that would have one now, because a transaction dated (now or
+ * before) up to the last day was posted, changed or rolled back during or after the declaration.
+ * Accounts that the declaration left out have no such transaction, and so are not listed.
  */
 export const latecomers = `
   select e.product_id, d.corporate_action_id, e.account_id, 0::numeric as units,
@@ -121,8 +121,9 @@ export const latecomers = `
             and v.valid_to > d.declared_since and v.transaction_date <= h.last_day)))`
 
 /**
- * What was declared while a long transaction went on has not seen what that is about to commit,
- * whose rows have the moment at which it began: whoever came too late is looked for since then.
+ * Corrects declarations made during a long transaction, such as an import. They have not seen its
+ * rows, which carry the time at which it began. So `declared_since` is set back to before that
+ * time, and latecomers are found from then on.
  */
 export async function outlast(all: Tx) {
   const declared = await all.query<{ productID: number }>(sql`
@@ -135,8 +136,8 @@ export async function outlast(all: Tx) {
 }
 
 /**
- * Entitlements whose units no longer are the holding at the record date, or those of the days of
- * their period, with both figures; and accounts that would have had one.
+ * Lists entitlements whose units differ from the ledger's at the record date or over the period,
+ * with both figures, and accounts that would have had an entitlement.
  */
 export async function readExceptions(
   handle: Sql,

@@ -29,14 +29,14 @@ import { accountsInWords } from './words.ts'
 const { Declared, Paid } = lookups.DistributionStatus
 const type = lookups.BizTransactionType['Distribution payment']
 
-/** What statements and banks are told of it, whatever the product and the rates say later. */
+/** Facts kept for investor statements and banks, whatever the product and rates become later. */
 type Kept = { kinds: (string | null)[]; companyTax: string; treaties?: string[] | null }
-/** Its rates and kinds are those of the beginning, however long it goes on. */
+/** The rates and kinds at the beginning of the payment apply until it ends. */
 type Terms = { tax?: TaxTerms | undefined; kept?: Kept }
 
 /**
- * Withholds what tax there is and pays the cash part: one transaction per account for either; the
- * part that goes to the DRP is held, but for accounts that are closed, which get no more units.
+ * Withholds tax and pays the cash part, each with one transaction per account. The DRP part is held
+ * for the allotment, except for closed accounts, which get no more units and are paid in cash.
  */
 export async function payDistribution(
   all: Tx,
@@ -65,7 +65,7 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet
   const { productID, paymentDate: date } = stored
   const own = sql`${inSpan(stored, 'e', span)} and e.cash_amount > 0`
   const unpaid = sql`${own} and e.payment_transaction_id is null`
-  // The payee is copied: what becomes of the bank account later does not change whom this was for.
+  // The payee is copied, so that later changes of the bank account do not change this payment.
   await joinedOnce(tx, () =>
     tx.query(sql`
     with paying as materialized (
@@ -92,7 +92,7 @@ async function payAccounts(tx: Tx, stored: Stored, span: Span, locked: LockedSet
   })
 }
 
-/** What closed accounts were going to reinvest is paid to them with the rest. */
+/** Moves the DRP part of closed accounts to their cash part. */
 const payInstead = (tx: Tx, own: Fragment, closed: number[]) =>
   tx.query(sql`
     update entitlement e set declared_drp_amount = coalesce(e.declared_drp_amount, e.drp_amount),
@@ -104,7 +104,7 @@ const pay: Phase<Terms> = {
   work: async (tx, stored, { tax }, span) => {
     const own = inSpan(stored, 'e', span)
     const closed = await closedAmong(tx, sql`${own} and e.drp_amount > 0`)
-    // What is reinvested is not paid, but tax is withheld of it.
+    // With tax all accounts are locked, because tax is withheld from reinvested amounts, too.
     const which = tax
       ? own
       : sql`${own} and (e.cash_amount > 0 or e.account_id = any(${closed}::int[]))`
@@ -125,7 +125,7 @@ export const payStage: Stage<Terms> = {
   operation: 'POST /Distribution/Payment',
   event: 'distribution.paid',
   phases: () => [pay],
-  // One that was taken on before these were kept has those of its end.
+  // A payment that began before `kept` was stored uses the facts at its end.
   finish: async (tx, stored, { kept }) => {
     const { kinds, companyTax, treaties = null } = kept ?? (await keptOf(tx, stored))
     const [done] = await tx.query<Done>(sql`
@@ -146,7 +146,7 @@ export const payStage: Stage<Terms> = {
     const left = await paidOut(tx, sql`${ofDistribution(stored, 'r')} and r.reversed_date is null`)
     const tax = withheld === '0' ? '' : ` ${withheld} of tax is withheld.`
     const message = `Paid ${total} to ${accountsInWords(accounts)}.${tax}${leftInWords(left)}`
-    // Approvals go by all that is decided on here, also where nothing of it is cash.
+    // Approval rules by amount use the gross amount, which counts even if nothing is paid in cash.
     const changes = { accounts, total, withheld, grossAmount: gross, ...residualAmount(left) }
     return { message, counts: { accounts }, changes }
   },

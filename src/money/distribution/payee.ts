@@ -1,10 +1,10 @@
 import { raw } from 'sql-template-tag'
 
 /**
- * The bank account that takes the distributions of e.investment_id to account e.account_id, as it
- * is now: none of another currency where there is any else, and the default first. Looked up row by
- * row, one in the other: a join might compare each of a million rows with all the others (see
- * once.ts), and a select in a condition Citus does not take here.
+ * The present bank account for distributions of e.investment_id to account e.account_id. One in the
+ * investment's currency is preferred, then the default one. The laterals are nested so that each
+ * row is looked up alone: a join might compare each of a million rows with all others (see
+ * once.ts), and Citus does not accept a subselect in a condition here.
  */
 export const payee = raw(`
   select d.* from (

@@ -55,7 +55,7 @@ type Previewed = { json: string; gross: string; accounts: number }
 const declared = sql`select * from declared`
 const noTax = sql`select * from withholding where false`
 
-/** Entitlements as Payment would leave them: after tax, and with closed accounts paid in cash. */
+/** Entitlements as after the payment: tax withheld, and closed accounts paid in cash. */
 const afterTax = (decimals: number) => sql`
   select d.*, d.gross_amount - d.tax_amount - d.drp_amount as cash_amount
   from (
@@ -72,7 +72,7 @@ const afterTax = (decimals: number) => sql`
     cross join lateral (select coalesce(t.tax, 0) as tax offset 0) w
     offset 0) d`
 
-/** What Declare would do with the same body: nothing is written. */
+/** Shows what Declare would do with the same body, without writing anything. */
 export async function previewDistribution(
   all: Sql,
   actor: Actor,
@@ -94,7 +94,7 @@ export async function previewDistribution(
       null::text as payee_iban, (select ${totalRate} from entitled e) as total_rate,
       ${terms.unitValue}::numeric as unit_value
     from entitled e order by e.account_id limit ${defaultPageSize}`
-  // Cash without a bank account to go to, and accounts that are closed: they are paid all the same.
+  // Accounts with cash but no bank account, and closed accounts: Payment pays them all the same.
   const exceptions = sql`
     select a.account_id as "accountID", a.account_number as "accountNumber", x.code
     from entitled e join account a on a.account_id = e.account_id
@@ -129,7 +129,7 @@ export async function previewDistribution(
       from entitled)
     select to_json(preview)::text as json, "grossAmount" as gross, "accountCount" as accounts
     from preview`)
-  // One row, whatever there is to sum up.
+  // An aggregate always gives one row.
   const { json, gross, accounts } = preview!
   refuseNothing(stored, { accounts, total: gross })
   refuseTooLarge('amounts', gross, methodOf(stored))

@@ -30,9 +30,10 @@ const type = lookups.BizTransactionType['DRP allotment']
 type Terms = { price: string; date: string; unitDecimals: number }
 
 /**
- * Turns the money that was held into units of the target investment: as many as it and what was
- * left last time buy, rounded down. What they cost is posted to the cent; what is left is carried
- * on. An account that was closed since the payment gets its money instead.
+ * Turns the money held for the DRP into units of the target investment. It buys as many units as
+ * that money and the residual of the last time allow, rounded down. Their cost is posted to the
+ * cent, and the rest is carried as the new residual. An account that was closed since the payment
+ * is paid its money instead.
  */
 export async function reinvest(
   all: Tx,
@@ -66,7 +67,7 @@ export async function reinvest(
   return begin(tx, actor, stored, reinvestStage, { terms, accounts, inline })
 }
 
-/** What all that is held would buy, before any of it is posted. */
+/** The units that all the held money would buy, before anything is posted. */
 async function unitsFor(tx: Tx, stored: Stored, price: string): Promise<string> {
   const [all] = await tx.query<{ units: string | null }>(sql`
     select trunc(sum(e.drp_amount + coalesce(r.amount, 0)) / ${price}::numeric)::text as units
@@ -84,7 +85,7 @@ const allot: Phase<Terms> = {
     const { productID } = stored
     const own = sql`${inSpan(stored, 'e', span)}
       and e.drp_amount > 0`
-    // Two distributions of one investment may be at this stage: residuals are read under the lock.
+    // Residuals are read under the lock: another distribution may be reinvested at the same time.
     const locked = await lockSet(
       tx,
       productID,
@@ -145,7 +146,7 @@ const allot: Phase<Terms> = {
 
 type Shut = { date: string; own: Fragment; locked: LockedSet }
 
-/** What was held for closed accounts goes out; what was left before, where the class pays it. */
+/** Pays closed accounts the money held, and the old residual if the investment pays it on exit. */
 const payShut = (tx: Tx, { productID, id }: Stored, { date, own, locked }: Shut) =>
   payOut(
     tx,
@@ -195,14 +196,14 @@ export const reinvestStage: Stage<Terms> = {
   },
 }
 
-/** What the allotment paid to accounts that were closed since the payment. */
+/** A sentence about the money paid to accounts that were closed since the payment. */
 const wordsOf = ({ accounts, total }: PaidOut) =>
   accounts === 0 ? '' : ` ${total} is paid to ${accountsInWords(accounts)} closed since.`
 
 /**
- * What a later reinvestment left over does not exist yet on an earlier day: those of one investment
- * are done in the order of their days. The lock keeps two that begin at once from missing each
- * other.
+ * Refuses an allotment dated before another one of the same investment. The other one's residual
+ * does not exist yet on the earlier day, so allotments must run in order of their days. The lock on
+ * the investment keeps two that begin at once from missing each other.
  */
 async function refuseOutOfTurn(tx: Tx, { productID, id, investmentID }: Stored, date: string) {
   await tx.query(sql`
@@ -227,7 +228,10 @@ async function refuseOutOfTurn(tx: Tx, { productID, id, investmentID }: Stored, 
     )
 }
 
-/** As for any allotment. The money stays held; the stage is called again with an active target. */
+/**
+ * The DRP target, which must be active as for any allotment. If it is not, the money stays held and
+ * the stage can be called again when the target is active.
+ */
 async function activeTarget(tx: Tx, { drpInvestmentID }: Stored) {
   const [target] = await tx.query<{ isActive: boolean; unitDecimals: number }>(sql`
     select is_active as "isActive", unit_decimals as "unitDecimals"

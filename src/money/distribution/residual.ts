@@ -20,7 +20,7 @@ import { accountsInWords } from './words.ts'
 
 const type = lookups.BizTransactionType['Residual payment']
 
-/** Residuals of an investment to be paid out on a day: by themselves, or with a distribution. */
+/** A payout of residuals of an investment on a day, alone or with a distribution (`with`). */
 export type Leftovers = {
   productID: number
   investmentID: number
@@ -29,9 +29,9 @@ export type Leftovers = {
 }
 
 /**
- * Who has left the DRP, or holds no units any more, and still has money of it: where the investment
- * pays it on exit. Those whom this distribution reinvests for are still in the plan, and those
- * whose money came later than the day wait for another.
+ * The residuals of accounts that have left the DRP or hold no units any more, if the investment
+ * pays residuals on exit. Accounts for which this distribution reinvests are still in the plan.
+ * Accounts whose residual arose after the day must wait for another payout.
  */
 const leavers = (
   { productID, investmentID, date, with: id }: Leftovers,
@@ -70,8 +70,9 @@ const leavers = (
         and g.stage = 'ReverseDrpAllotment')`
 
 /**
- * Pays out what is left to those who have left. Who leaves while others are being locked is not
- * locked and waits for the next time; who has come back meanwhile keeps it.
+ * Pays residuals to accounts that have left the DRP. The condition is tested again under the locks:
+ * an account that has come back meanwhile keeps its residual. An account that leaves meanwhile is
+ * not locked and waits for the next payout.
  */
 export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = everyone) {
   const leaving = leavers(leftovers, span)
@@ -84,7 +85,7 @@ export async function payLeftovers(tx: Tx, leftovers: Leftovers, span: Span = ev
   return payOut(tx, leftovers, still, locked)
 }
 
-/** Pays out of residuals what a select yields for each: a transaction each. */
+/** Pays the amounts that a select gives for residuals, with one transaction for each. */
 export async function payOut(
   tx: Tx,
   { productID, date, with: id }: Omit<Leftovers, 'investmentID'>,
@@ -122,8 +123,9 @@ export async function payOut(
 }
 
 /**
- * Payments r that the allotment of a distribution made, to accounts closed since. Its Payment made
- * those of accounts that it reinvests nothing for.
+ * Residual payments r that a distribution's allotment made to accounts closed since the payment.
+ * The distribution's other residual payments were made by its Payment stage, to accounts for which
+ * it reinvests nothing.
  */
 export const paidByAllotment = (stored: DistributionID, span: Span) => sql`
   ${inSpan(stored, 'r', span)} and r.reversed_date is null and exists (
@@ -133,7 +135,7 @@ export const paidByAllotment = (stored: DistributionID, span: Span) => sql`
 
 export type PaidOut = { accounts: number; total: string }
 
-/** What payments r of residuals come to. */
+/** The number of accounts and the total of residual payments r. */
 export async function paidOut(tx: Tx, which: Fragment): Promise<PaidOut> {
   const [paid] = await tx.query<PaidOut>(sql`
     select count(*)::int as accounts, trim_scale(coalesce(sum(r.amount), 0))::text as total
@@ -141,13 +143,13 @@ export async function paidOut(tx: Tx, which: Fragment): Promise<PaidOut> {
   return paid!
 }
 
-/** The trail, and who approves by amount, are told of it beside what else a stage comes to. */
+/** The residuals paid in a stage, for the audit trail and for approval rules by amount. */
 export const residualAmount = ({ accounts, total }: PaidOut) =>
   accounts === 0 ? {} : { residualAmount: total }
 
 type Paying = { productID: number; today: string; lockedDate: string | null; pays: boolean }
 
-/** Pays them out by themselves, where no distribution is going to. */
+/** Pays residuals alone, without a distribution. */
 export async function payResiduals(
   all: Tx,
   actor: Actor,
@@ -160,7 +162,7 @@ export async function payResiduals(
       i.drp_residual_on_exit = 'Pay' as pays
     from investment i join product p on p.product_id = i.product_id
     where i.investment_id = ${investmentID} for share of p`)
-  const { productID, pays } = row! // held: whoever locks the period meanwhile waits
+  const { productID, pays } = row! // the share lock makes others wait who lock the period
   const tx = inProduct(all, productID)
   refuseFarAhead(row!, payout.date, 'date')
   refuseLocked(row!, payout.date)

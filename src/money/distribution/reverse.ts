@@ -31,20 +31,20 @@ import { accountsWhere, usedResiduals } from './used.ts'
 const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
 const names = Object.keys(lookups.DistributionStatus)
 
-/** What takes back a distribution that is at this status. */
+/** The reversing stage for a distribution at each status. */
 const backFrom: Record<number, Stage<Reason>> = {
   [Declared]: reverseDeclare,
   [Paid]: reversePayment,
   [Completed]: reverseDrpAllotment,
 }
-/** What takes back a stage under way, and the status that it leads to. */
+/** For each stage under way: the stage that reverses it, and the status that it was leading to. */
 const underWay: Record<string, { stage: Stage<Reason>; to: number }> = {
   Declare: { stage: reverseDeclare, to: Declared },
   Payment: { stage: reversePayment, to: Paid },
   DrpAllotment: { stage: reverseDrpAllotment, to: Completed },
 }
 
-/** Takes back the last stage, or the one that is under way. */
+/** Reverses the last stage, or the stage that is under way. */
 export async function reverseDistribution(
   all: Tx,
   actor: Actor,
@@ -54,7 +54,7 @@ export async function reverseDistribution(
   const which = await identifyDistribution(all, actor, reversal)
   const tx = inProduct(all, which.productID)
   await lockDistribution(tx, which)
-  // A span that is being worked on ends first.
+  // Waits until a span that is being worked on has been committed.
   await tx.query(sql`
     select 1 from distribution_stage g where ${ofDistribution(which, 'g')} for update`)
   const stored = await readDistribution(tx, which)
@@ -90,8 +90,9 @@ export async function reverseDistribution(
 }
 
 /**
- * Whether the payment is done with an account without cash, which has nothing to tell it by: half
- * way it is with those up to where its stage g has come, and taken back half way with the others.
+ * Whether the payment has reached an account without cash, whose entitlement shows no trace of it.
+ * If stage g is a payment, it has reached the accounts up to the stage's position. If stage g
+ * reverses a payment, the accounts after the position are still paid.
  */
 const wasReached = sql`case g.stage when 'Payment' then g.phase > 0
       or e.account_id <= g.after_account_id
@@ -99,8 +100,8 @@ const wasReached = sql`case g.stage when 'Payment' then g.phase > 0
     else true end`
 
 /**
- * Of entitlements e: what a stage came to that is taken back. Of a payment it is all that it
- * decided on, as approvals had it: the tax and what is held for the DRP with the cash.
+ * The amount of entitlement e in a stage that is being reversed. For a payment it is the gross
+ * amount that was approved: the cash, the tax and the money held for the DRP.
  */
 const sums: Partial<Record<StageName, Fragment>> = {
   ReverseDeclare: sql`e.gross_amount`,
@@ -110,7 +111,7 @@ const sums: Partial<Record<StageName, Fragment>> = {
   ReverseDrpAllotment: sql`e.drp_cost`,
 }
 
-/** It is asked before any of it is gone: to take a sum back is approved like the sum. */
+/** The total that is reversed, read beforehand: reversing an amount needs the same approval. */
 async function totalOf(tx: Tx, stored: Stored, { name }: Stage<Reason>): Promise<string> {
   const [row] = await tx.query<{ total: string }>(sql`
     select trim_scale(coalesce(sum(${sums[name]}), 0))::text as total
@@ -121,17 +122,17 @@ async function totalOf(tx: Tx, stored: Stored, { name }: Stage<Reason>): Promise
   return row!.total
 }
 
-/** The payments r of residuals that go back with a stage. */
+/** The residual payments r that are reversed together with a stage. */
 const paidBy = (stored: Stored, stage: Stage<Reason>): Fragment =>
   stage === reverseDrpAllotment
     ? paidByAllotment(stored, everyone)
     : sql`${ofDistribution(stored, 'r')} and r.reversed_date is null`
 
-/** The distribution has the day of its allotment once that is done. */
+/** The day of the allotment: the stage has it while it is under way, then the distribution. */
 const allottedOn = ({ stageDate, drpAllotmentDate, paymentDate }: Stored) =>
   stageDate ?? drpAllotmentDate ?? paymentDate!
 
-/** A repeated call finds another status, and takes nothing more back. */
+/** The stage to run. A repeated call finds another status, and so reverses nothing more. */
 function stageBack(stored: Stored, fromStatusID: number): Stage<Reason> {
   const { statusID, underWay: running, stageError } = stored
   const forward = running ? underWay[running] : undefined
@@ -160,7 +161,7 @@ const refuseInRun = (tx: Tx, stored: Stored, which: Fragment = sql`true`) =>
         and ${ofDistribution(stored, 't')} and ${which})`,
   )
 
-/** Units that are gone, and residuals that went on, cannot be taken back. */
+/** Refuses to reverse an allotment whose units were redeemed or whose residuals were used since. */
 async function refuseUsed(tx: Tx, stored: Stored) {
   const gone = await accountsWhere(
     tx,

@@ -29,7 +29,7 @@ import { readDistributions, readEntitled } from './sql.ts'
 
 const change = { access: 'Distribution.Write', resource: 'Distribution' } as const
 
-/** Up to `inline` accounts a stage is done at once; above, it goes on as a job. */
+/** A stage of up to `inline` accounts is done in the request; with more accounts it is a job. */
 export const distributionEndpoints = (inline: number) => [
   ...configuring,
   ...stages(inline),

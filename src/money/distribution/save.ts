@@ -35,7 +35,7 @@ import { keepDistribution } from './versions.ts'
 
 const { Configured } = lookups.DistributionStatus
 
-/** Everything wrong with a body whatever the database holds, what it does not name included. */
+/** Refuses a body for all problems that can be found without the database. */
 function refuseInvalid(input: DistributionInput, needed: Reference[]) {
   const problems: Problem[] = needed.flatMap((how) =>
     namesAny(how, input) ? [] : noSuch(how, input).problems,
@@ -71,7 +71,7 @@ function refuseInvalid(input: DistributionInput, needed: Reference[]) {
   refuseAll(400, [...problems, ...earlyDates(input)])
 }
 
-/** What comes of a record date cannot come before it. */
+/** Payment and allotment follow from the record date, so they cannot come before it. */
 const earlyDates = (input: DistributionInput): Problem[] =>
   (['paymentDate', 'drpAllotmentDate'] as const).flatMap((field): Problem[] => {
     const { recordDate, [field]: date } = input
@@ -80,7 +80,7 @@ const earlyDates = (input: DistributionInput): Problem[] =>
       : []
   })
 
-/** The words for an investment that is not there are the specification's (7.6). */
+/** The problem of an investment that does not exist, with the specification's words (7.6). */
 const notThere = (how: Reference, productID: number): Problem => ({
   code: 'not_found',
   field: how.fields[0]!,
@@ -115,7 +115,7 @@ async function investmentsOf(
 
 type Investments = { investmentID: number; drpInvestmentID: number | undefined }
 
-/** Money does not change its currency on its way into units, and no rate is known here. */
+/** Refuses a DRP target in another currency, because no exchange rate is known here. */
 async function refuseOtherCurrency(tx: Tx, investmentIDs: (number | undefined)[]) {
   const currencies = await tx.query(sql`
     select distinct currency_id from investment where investment_id = any(${investmentIDs}::int[])`)
@@ -204,7 +204,7 @@ export async function updateDistribution(
   return { json, recordCount: 1, ...told }
 }
 
-/** What was declared once has its entitlements, and payments that were taken back, for ever. */
+/** A distribution that was ever declared is kept, with its former entitlements, as history. */
 async function refuseReversed(tx: Tx, { productID, id }: DistributionID) {
   const [kept] = await tx.query(sql`
     select 1 from entitlement_history

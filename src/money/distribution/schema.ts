@@ -50,7 +50,7 @@ const own = {
   externalInvestmentId: optional(ExternalId),
   securityCode: optional(requiredText(50)),
 }
-/** What a distribution stores as it is given, but for the names of its DRP target. */
+/** Fields that a distribution stores as given, except the references to its DRP target. */
 const stored = {
   name: optional(text(200)),
   description: optional(text(2000)),
@@ -96,7 +96,7 @@ const example = {
   ],
 }
 
-/** What its table holds of it; the stages write the rest. */
+/** The columns of the table that requests write; the stages write the others. */
 export const DistributionRecord = Type.Object({
   corporateActionID: Id,
   productID: Id,
@@ -126,7 +126,7 @@ export const Distribution = shown('Distribution', {
   ...details,
   stageProgress: StageProgress,
 })
-/** The answer to a stage over many accounts: it goes on, and GET /Distribution tells how far. */
+/** The answer while a stage runs as a job; GET /Distribution shows its progress. */
 export const StageUnderWay = Type.Object(
   {
     corporateActionID: Id,
@@ -146,7 +146,7 @@ const key = {
 }
 const keyExample = { productID: 1, corporateActionID: 1 }
 
-/** As many as fit a request; a list of accounts is one statement whatever its length. */
+/** As many accounts as fit a request; a list of any length takes one SQL statement. */
 const mostAccounts = 100_000
 const AccountKey = Type.Object({
   accountID: optional(Id),

@@ -7,7 +7,7 @@ import type { Selection } from './entitlement.ts'
 import type { Declaration } from './schema.ts'
 import type { Stored } from './sql.ts'
 
-/** The three lists by account id. An account that is unknown, or in lists that clash, is 400. */
+/** Finds the account ids of the three lists; refuses unknown accounts and clashing lists (400). */
 export async function selectionOf(
   handle: Sql,
   { productID }: Stored,
@@ -30,11 +30,11 @@ export async function selectionOf(
     accountID,
     amount: preCalculatedAccounts[i]!.amount,
   }))
-  // A list of nobody limits nothing: it is what a client sends that has no list.
+  // An empty includeAccounts does not limit the accounts: some clients send it for no list.
   return { preCalculated, include: include.length > 0 ? include : undefined, exclude }
 }
 
-/** An amount given for an account that the other lists leave out is a mistake, not an order. */
+/** Refuses an amount for an account that the other lists exclude, because it must be a mistake. */
 function clashes(listed: number[], include: number[], exclude: number[]): Problem[] {
   const [included, excluded] = [new Set(include), new Set(exclude)]
   const clash = (name: string, i: number, words: string): Problem => ({
@@ -56,7 +56,7 @@ function clashes(listed: number[], include: number[], exclude: number[]): Proble
   ]
 }
 
-/** The ids that a list names, 0 for one that is not there, and what is wrong with it. */
+/** The account ids that a list names, 0 for an unknown account, and the problems of the list. */
 async function findAccounts(handle: Sql, productID: number, list: object[], name: string) {
   const located = await locateAll(handle, accountReference, list, {
     productIDs: list.map(() => productID),

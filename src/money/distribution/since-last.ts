@@ -16,7 +16,7 @@ const Compared = Type.Object({
   difference: decimal(),
 })
 
-/** A distribution that is previewed beside the one before it of the same class. */
+/** Compares a previewed distribution with the previous one of the same investment. */
 export const SinceLast = Type.Object(
   {
     corporateActionID: Id,
@@ -51,10 +51,10 @@ export const SinceLast = Type.Object(
   { $id: 'SinceLast' },
 )
 
-/** Accounts told of each kind; the others are counted. */
+/** The most accounts that each list shows; the others are only counted. */
 const most = 10
 
-/** The distribution of the class that was declared before this one, by its record date. */
+/** The previous declared distribution of the investment, in the order of record dates and ids. */
 export async function lastBefore(handle: Sql, stored: Stored): Promise<Stored | undefined> {
   const { productID, investmentID, recordDate, id } = stored
   const [found] = await handle.query<{ id: number }>(sql`
@@ -66,7 +66,7 @@ export async function lastBefore(handle: Sql, stored: Stored): Promise<Stored | 
   return found && readDistribution(handle, { productID, id: found.id })
 }
 
-/** Further parts of Preview's statement, after its `entitled`: then and now, account by account. */
+/** More parts of Preview's SQL statement, after `entitled`: both distributions by account. */
 export const comparing = (last: Stored): Fragment => sql`
   last as materialized (select e.* from entitlement e where ${ofDistribution(last, 'e')}),
   compared as materialized (
@@ -99,7 +99,7 @@ export const comparison = (stored: Stored, last: Stored): Fragment =>
       count(*) filter (where ${changed})::int as "changedCount" from compared) c
   where ${ofDistribution(last, 'd')}`)
 
-/** Components come by their names: their order may differ from one distribution to the next. */
+/** Tax components are matched by name, because their order may differ between distributions. */
 const componentsOf = (stored: Stored, last: Stored): Fragment =>
   many(sql`
   select coalesce(n.name, l.name) as "taxComponentName",
@@ -108,7 +108,7 @@ const componentsOf = (stored: Stored, last: Stored): Fragment =>
   full join (${amountsOf(last, 'last')}) l on lower(l.name) = lower(n.name)
   order by n.place, l.place`)
 
-/** What each component comes to: one pass over the accounts, whatever their number. */
+/** The total of each tax component, in one pass over the accounts for any number of components. */
 export const amountsOf = ({ componentNames: names }: Stored, table: string): Fragment => {
   const sums = names.map((_, i) => sql`sum(component_amounts[${raw(String(i + 1))}])`)
   return sql`

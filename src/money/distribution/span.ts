@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { type DistributionID, ofDistribution } from './sql.ts'
 
-/** Accounts by their ids: those above `after`, up to `upTo` and with it. */
+/** The accounts with ids above `after` and up to `upTo`, inclusive. */
 export type Span = { after: number; upTo: number }
 
 const lastID = 2_147_483_647
@@ -13,9 +13,9 @@ export const within = (column: string, { after, upTo }: Span): Fragment =>
   sql`${raw(column)} > ${after} and ${raw(column)} <= ${upTo}`
 
 /**
- * The rows of a distribution in a span. Account and distribution are compared as one, which an
- * index by account does not serve: without statistics it would be taken for as good as the key, and
- * the rows of every distribution there ever was be read.
+ * The rows of a distribution in a span. Distribution and account are compared as a pair, for which
+ * an index by account alone is no use. Without statistics the planner would rate that index as good
+ * as the key, and read the rows of all distributions there ever were.
  */
 export function inSpan(which: DistributionID, alias: string, span: Span): Fragment {
   if (span === everyone) return ofDistribution(which, alias)
@@ -24,7 +24,7 @@ export function inSpan(which: DistributionID, alias: string, span: Span): Fragme
     and ${pair} <= (${which.id}, ${span.upTo})`
 }
 
-/** The span of the next so many accounts of a table in the order of their ids. */
+/** The span from `after` to the boundary, or to the last account if there is no boundary. */
 export const spanFrom = (after: number, boundary: number | undefined): Span => ({
   after,
   upTo: boundary ?? lastID,

@@ -39,7 +39,7 @@ const components = `(
   from distribution_component c
   where c.product_id = t.product_id and c.corporate_action_id = t.corporate_action_id)`
 
-/** How far the stage g that is under way has come; an account is done or not, never half. */
+/** The progress of stage g, counted in accounts; an account is either done or not done. */
 const progress = `json_build_object('stage', g.stage, 'progressPercent',
   least(99, 100 * (g.phase::bigint * g.account_count + g.accounts_done)
     / greatest(1, g.phases::bigint * g.account_count)),
@@ -66,7 +66,7 @@ const selectDistributions = (selection: Fragment) => sql`
     and g.corporate_action_id = t.corporate_action_id
   order by t.corporate_action_id`
 
-/** What is told of a stage that was taken on as a job. */
+/** The answer about a stage that runs as a job. */
 export const stageProgress = ({ productID, id }: DistributionID) => sql`
   select t.corporate_action_id as "corporateActionID", t.product_id as "productID",
     t.distribution_status_id as "distributionStatusID",
@@ -77,7 +77,7 @@ export const stageProgress = ({ productID, id }: DistributionID) => sql`
     and g.corporate_action_id = t.corporate_action_id
   where t.product_id = ${productID} and t.corporate_action_id = ${id}`
 
-/** The product must be named (4.18); one that is not there has none, as in every list. */
+/** Requires a product (4.18); for an unknown product the list is empty, as all lists are. */
 export async function readDistributions(handle: Sql, actor: Actor, query: DistributionQuery) {
   if (!namesAny(productParameter, query)) throw noSuch(productParameter, query)
   const asked = [
@@ -111,7 +111,7 @@ export const renderDistribution = async (handle: Sql, which: DistributionID): Pr
 export const renderDistributionList = (handle: Sql, which: DistributionID): Promise<Answer> =>
   render(handle, selectDistributions(one(which)))
 
-/** What the stages need to know of a distribution. */
+/** The facts about a distribution that the stages need. */
 export type Stored = DistributionID & {
   statusID: number
   investmentID: number
@@ -128,10 +128,10 @@ export type Stored = DistributionID & {
   drpPrice: string | null
   drpInvestmentID: number | null
   drpAllotmentDate: string | null
-  /** Of the tax components, in their order. */
+  /** The percentages of the tax components, in order. */
   percentages: string[]
   componentTotal: string | null
-  /** Their names, and what the product says that they are for tax. */
+  /** The names of the tax components, and the income kinds that the product gives them. */
   componentNames: string[]
   componentKinds: (string | null)[]
   /** Whether the product withholds tax. */
@@ -139,14 +139,14 @@ export type Stored = DistributionID & {
   /** The company tax that franked components carry, in percent. */
   companyTax: string
   decimals: number
-  /** The product's day. */
+  /** The present day in the product's time zone. */
   today: string
-  /** Nothing dated up to it is posted or rolled back any more. */
+  /** Transactions dated up to this day can no longer be posted or rolled back. */
   lockedDate: string | null
-  /** The stage that is being worked on, if any is, and what stopped it. */
+  /** The stage that is under way, if any, and the error that stopped it. */
   underWay: string | null
   stageError: string | null
-  /** The day of an allotment that is under way, or is being taken back: it may be no other's. */
+  /** The day of an allotment that is under way or being reversed. */
   stageDate: string | null
 }
 
@@ -192,10 +192,10 @@ export async function readDistribution(handle: Sql, which: DistributionID): Prom
 export const ofDistribution = ({ productID, id }: DistributionID, alias: string) =>
   sql`${raw(alias)}.product_id = ${productID} and ${raw(alias)}.corporate_action_id = ${id}`
 
-/** Deleted since it was found. */
+/** The refusal for a distribution that was deleted after it was found. */
 const gone = ({ id }: DistributionID) => noSuch(distributionReference, { corporateActionID: id })
 
-/** The distribution a request names, inside its product where it names one. */
+/** Finds the distribution that a request names, within the product if the request names one. */
 export async function identifyDistribution(
   handle: Sql,
   actor: Actor,
@@ -218,16 +218,19 @@ export async function identifyDistribution(
   return { productID: row.productID, id }
 }
 
-/** Locks a distribution for a stage. Whoever else is at it now will have moved it on. */
+/**
+ * Locks a distribution for a stage. It does not wait for another request that holds the lock, since
+ * that request will have changed the status.
+ */
 export async function lockDistribution(tx: Tx, which: DistributionID): Promise<Stored> {
   const locked = await lockNow(tx, sql`${one(which)} for update nowait`)
-  // Deleted since it was looked up.
+  // The distribution was deleted after it was looked up.
   if (locked.length === 0) throw gone(which)
   await holdPeriods(tx, [which.productID])
   return readDistribution(tx, which)
 }
 
-/** Distributions locked by a select that does not wait. */
+/** Runs a locking select with `nowait`, and refuses if another request holds the lock. */
 export const lockNow = (tx: Tx, select: Fragment) =>
   tx.query<{ id: number; declared: boolean }>(select).catch((error) => {
     throw isLocked(error)
@@ -241,7 +244,7 @@ const method = `case when t.pre_calculated then 'PreCalculated'
   when d.cents_per_unit_per_day is not null then 'CentsPerUnitPerDay'
   else 'PercentPerAnnum' end`
 
-/** Bank numbers stand in clear for those who may read payment details. */
+/** Columns of entitlements; `clear` shows bank numbers to callers who may read payment details. */
 const entitledColumns = (clear: boolean) =>
   columns(EntitledAccount, 't', {
     ...entitledSources,
@@ -260,7 +263,7 @@ const entitledSources = {
   externalBizEntityId: 'e.external_biz_entity_id',
   bizEntityName: 'e.name',
   statusID: 'd.distribution_status_id',
-  // Whoever reinvests all of it has no payment, and is done with those who have one.
+  // An entitlement without cash has no payment transaction, and counts as paid with the others.
   isPaid: `(t.payment_transaction_id is not null or (t.cash_amount = 0
     and d.distribution_status_id >= ${lookups.DistributionStatus.Paid}))`,
   isAllotted: 't.drp_residual is not null',

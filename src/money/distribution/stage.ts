@@ -28,24 +28,24 @@ export type StageName =
 
 /** One pass over the accounts of a stage, all at once or span by span. */
 export type Phase<Terms> = {
-  /** The rows x whose account ids tell where one span ends and the next begins. */
+  /** The rows x whose account ids are divided into spans. */
   accounts: (stored: Stored) => Fragment
-  /** What must be known of all accounts before the first span. */
+  /** Works out terms that depend on all accounts, before the first span. */
   prepare?: (tx: Tx, stored: Stored, terms: Terms) => Promise<Terms>
   work: (tx: Tx, stored: Stored, terms: Terms & By, span: Span) => Promise<void>
 }
 
-/** Who ordered a stage. */
+/** The user who ordered a stage. */
 export type By = { userID: number }
 
-/** What a finished stage has to tell. */
+/** What a finished stage reports in its answer, event and audit record. */
 export type Finished = {
   message: string
   counts?: Record<string, number>
   changes: Record<string, unknown>
 }
 
-/** A stage of a distribution: the same work in one transaction, or in a job of many short ones. */
+/** A stage of a distribution, which runs in one transaction or as a job of many short ones. */
 export type Stage<Terms> = {
   name: StageName
   operation: `POST /Distribution/${string}`
@@ -58,7 +58,7 @@ const names = Object.fromEntries(
   Object.entries(lookups.DistributionStatus).map(([name, id]) => [id, name]),
 )
 
-/** A stage follows on another; called twice, the second finds the distribution moved on. */
+/** Refuses a stage at the wrong status, so that a repeated call does not do the stage twice. */
 export function refuseOtherStage(stored: Stored, wanted: number) {
   refuseUnderWay(stored)
   const { statusID } = stored
@@ -80,7 +80,7 @@ export function refuseUnderWay({ underWay }: Stored) {
 /** How far ahead of its date a stage may be done. */
 const mostDaysAhead = 14
 
-/** What is posted counts from its date on; one far ahead is a slip of the pen. */
+/** Postings count from their date on, so a date far in the future is taken for a typing error. */
 export function refuseFarAhead({ today }: Pick<Stored, 'today'>, date: string, field: string) {
   const days = (Date.parse(date) - Date.parse(today)) / 86_400_000
   if (days > mostDaysAhead)
@@ -91,7 +91,7 @@ export function refuseFarAhead({ today }: Pick<Stored, 'today'>, date: string, f
     )
 }
 
-/** What is dated in a period that is locked stays as it is. */
+/** Refuses a date in a locked period, in which no posting may change. */
 export function refuseLocked({ lockedDate }: Pick<Stored, 'lockedDate'>, date: string) {
   if (lockedDate !== null && date <= lockedDate)
     throw conflict('period_locked', `The product is locked up to ${lockedDate}; ${date} is in it.`)
@@ -105,7 +105,7 @@ export async function moveOn(tx: Tx, which: DistributionID, statusID: number, al
     where product_id = ${which.productID} and corporate_action_id = ${which.id}`)
 }
 
-/** A stage works on a million rows at once: no limit on its time, whole scans, room to sort. */
+/** A stage may work on a million rows: no time limit, sequential scans, more memory for sorting. */
 export async function workOnWholeTables(tx: Tx) {
   await tx.query(sql`
     select set_config('statement_timeout', '0', true), set_config('enable_seqscan', 'on', true),
@@ -113,10 +113,10 @@ export async function workOnWholeTables(tx: Tx) {
       set_config('work_mem', '256MB', true)`)
 }
 
-/** A stage about to begin: over how many accounts, and up to how many it is done at once. */
+/** How a stage begins: its accounts, and up to how many (`inline`) it is done in the request. */
 export type Beginning<Terms> = { terms: Terms; accounts: number; inline: number }
 
-/** Does a stage here and now, or takes it on as a job where there are many accounts. */
+/** Does a stage in the request, or starts it as a job if there are many accounts. */
 export async function begin<Terms extends object>(
   tx: Tx,
   actor: Actor,
@@ -150,7 +150,7 @@ export async function begin<Terms extends object>(
 
 type Order = { stage: StageName; terms: object; accounts: number; phases: number }
 
-/** Takes the place of a stage that is under way: that is how such a stage is taken back. */
+/** Starts a stage as a job. A reversal thereby replaces the stage that is under way. */
 async function takeOn(tx: Tx, { userID, username }: Actor, which: DistributionID, order: Order) {
   const { productID, id } = which
   await keepLedgerRows(tx, 'distribution_stage', ofDistribution(which, 't'))
@@ -170,7 +170,7 @@ async function takeOn(tx: Tx, { userID, username }: Actor, which: DistributionID
 export const queueStage = (tx: Tx, { productID, id }: DistributionID) =>
   queueJob(tx, 'work_on_stage', { productID, id }, `stage ${productID} ${id}`)
 
-/** How many rows of a phase there are: the accounts that take part. */
+/** Counts the rows of a phase, one for each account that takes part. */
 export async function countAccounts(tx: Tx, accounts: Fragment): Promise<number> {
   const [row] = await tx.query<{ count: number }>(sql`
     select count(*)::int as count from ${accounts}`)

@@ -3,7 +3,7 @@ import { payStage } from './pay.ts'
 import { reinvestStage } from './reinvest.ts'
 import { reverseDeclare, reverseDrpAllotment, reversePayment } from './take-back.ts'
 
-/** Every stage by its name, as a job finds it again. */
+/** All stages by name, so that a job can find its stage. */
 export const stages = {
   Declare: declareStage,
   Payment: payStage,

@@ -15,11 +15,12 @@ import { keepEntitlements } from './versions.ts'
 import { giveBack } from './withhold.ts'
 
 /**
- * The stages backwards. Each undoes for an account all that its stage did for it, or nothing: it is
- * told by what the entitlement has of that stage, so that it also takes back a stage half way.
+ * The reversals of the stages. For each account, a reversal undoes all that the stage did, or
+ * nothing if the entitlement shows that the stage has not reached it. So it can also reverse a
+ * stage that stopped half way.
  */
 
-/** Why; and of an allotment its day, which an unfinished one has nowhere else. */
+/** The reason; for an allotment also its day, which is stored nowhere else until it is finished. */
 export type Reason = { reason: string; date?: string }
 
 const { Configured, Declared, Paid, Completed } = lookups.DistributionStatus
@@ -32,7 +33,7 @@ async function rollBack(tx: Tx, productID: number, accounts: Fragment, set: SetB
   refuseAll(409, await shortfallProblems(tx, shortfalls))
 }
 
-/** Payments r are reversed, and what they paid out is left again. */
+/** Marks residual payments r as reversed and adds their amounts to the residuals again. */
 const restoreResiduals = (tx: Tx, residuals: Fragment) =>
   tx.query(sql`
     with restored as (
@@ -54,7 +55,7 @@ const unallot: Phase<Reason> = {
     const ids = sql`select e.drp_transaction_id from entitlement e
       where ${own} and e.drp_transaction_id is not null union all ${payments}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
-    // Judged again now that the accounts are locked: others may have used it in the meantime.
+    // Checked again under the lock, because residuals may have been used in the meantime.
     refuseAll(409, await usedResiduals(tx, stored, span))
     await leaveRunsBy(tx, stored.productID, payments)
     await keepEntitlements(tx, own)
@@ -88,7 +89,8 @@ const unpay: Phase<Reason> = {
       union all select r.biz_transaction_id from residual_payment r where ${residuals}`
     await rollBack(tx, stored.productID, accounts, { ids, userID })
     await leaveRunsBy(tx, stored.productID, ids)
-    // Who reinvests all of it has no payment; the next one may tax it, or pay it in cash.
+    // A fully reinvested entitlement has no payment transaction, but the next payment may tax it or
+    // pay it in cash, so its version is kept as well.
     await keepEntitlements(
       tx,
       sql`${inSpan(stored, 'e', span)}
@@ -137,7 +139,7 @@ const back = (
 
 type Terms = { price: string | null; date: string | null }
 
-/** What price and day were configured: the allotment has put its own in their place. */
+/** The configured DRP price and day, which the allotment has replaced by its own. */
 async function termsBefore(tx: Tx, stored: Stored): Promise<Terms> {
   const { statusID, drpPrice, drpAllotmentDate } = stored
   if (statusID !== Completed) return { price: drpPrice, date: drpAllotmentDate }

@@ -7,10 +7,11 @@ import { inProduct } from '../../platform/sql/spread.ts'
 type UnderWay = { id: number; stage: string; date: string }
 
 /**
- * A job goes on posting on the day of its stage, span after span, long after it has looked at what
- * is locked. So its period stays open until it has ended, or was taken back; also where it was
- * stopped half way, which can only be taken back. Whoever begins one meanwhile holds the period
- * open until its row is there. What was locked before it all began is none of ours.
+ * Refuses to lock a period into which a stage still posts. A job checks the locked period only when
+ * it begins, but posts on the day of its stage until it ends. So the period stays open until the
+ * job has ended or was reversed; a job that stopped half way can only be reversed. A stage that is
+ * just beginning holds the period open until its row is there. Days that were locked before do not
+ * matter here.
  */
 export async function refuseClosing(all: Tx, { productID, after, upTo }: Closing) {
   const [first] = await inProduct(all, productID).query<UnderWay>(sql`

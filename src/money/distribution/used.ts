@@ -4,10 +4,10 @@ import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { inSpan, type Span } from './span.ts'
 import type { Stored } from './sql.ts'
 
-/** Accounts are named up to so many. */
+/** The most accounts that are named. */
 const mostNamed = 10
 
-/** The accounts of a span whose entitlements e pass a test, by their numbers. */
+/** The numbers of the accounts of a span whose entitlements e pass a test. */
 export async function accountsWhere(
   tx: Tx,
   stored: Stored,
@@ -22,7 +22,7 @@ export async function accountsWhere(
   return rows.map(({ account }) => account)
 }
 
-/** What an allotment left over cannot be taken back where it went on since. */
+/** The accounts whose residual from an allotment was since used by a later one or paid out. */
 export async function usedResiduals(tx: Tx, stored: Stored, span: Span): Promise<Problem[]> {
   const used = await accountsWhere(
     tx,

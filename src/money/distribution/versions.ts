@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import type { DistributionID } from './sql.ts'
 
-/** What a distribution says now, before it changes: for reads of the past. */
+/** Keeps the present version of a distribution before it changes, for reads of the past. */
 export const keepDistribution = (tx: Tx, { productID, id }: DistributionID) =>
   tx.query(sql`
     insert into distribution_version (product_id, corporate_action_id, valid_to, image, components)
@@ -12,7 +12,7 @@ export const keepDistribution = (tx: Tx, { productID, id }: DistributionID) =>
     from distribution d
     where d.product_id = ${productID} and d.corporate_action_id = ${id}`)
 
-/** What entitlements e have of a stage that is about to be taken back. */
+/** Keeps the present versions of entitlements e before a stage is reversed. */
 export const keepEntitlements = (tx: Tx, own: Fragment) =>
   tx.query(sql`
     insert into entitlement_version (product_id, corporate_action_id, account_id, valid_to, image)

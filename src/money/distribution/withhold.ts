@@ -15,14 +15,14 @@ import type { Stored } from './sql.ts'
 
 const type = lookups.BizTransactionType['Withholding tax']
 
-/** What a payment withholds by: the taxable components, and the rates of its day. */
+/** The terms of withholding tax: the taxable components and the rates on the payment day. */
 export type TaxTerms = { components: { ordinal: number; kind: string }[]; rates: Rate[] }
 
-/** What each component is for tax, as far as somebody has told. */
+/** The income kind of each tax component, as far as it is known. */
 export const kindsTold = ({ componentNames, componentKinds }: Stored): (string | null)[] =>
   componentNames.map((name, i) => componentKinds[i] ?? usualKind(name) ?? null)
 
-/** Tax is cut to whole dollars component by component: of one in parts, too little is withheld. */
+/** Refuses a component given twice: tax is cut to whole dollars each time, and would be too low. */
 function refuseTwice({ componentNames, statusID }: Stored) {
   const bare = componentNames.map((name) => name.trim().toLowerCase())
   const twice = componentNames.filter((_, i) => bare.indexOf(bare[i]!) < i)
@@ -40,8 +40,9 @@ function refuseTwice({ componentNames, statusID }: Stored) {
 }
 
 /**
- * What each component of a product that withholds is for tax; one that nobody has told, or that is
- * there twice, is refused by its name. A product may begin to withhold after the declaration.
+ * The income kinds of the tax components of a product that withholds tax. Refuses a component whose
+ * kind is unknown or that is given twice. Payment checks this again, because a product may begin to
+ * withhold after the declaration.
  */
 export function kindsOf(stored: Stored): string[] {
   refuseTwice(stored)
@@ -57,7 +58,7 @@ export function kindsOf(stored: Stored): string[] {
   return kinds.map(String)
 }
 
-/** By what the product withholds on the day of payment; nothing where it does not. */
+/** The terms of withholding on the payment day; undefined if the product withholds no tax. */
 export async function taxTermsOf(handle: Sql, stored: Stored): Promise<TaxTerms | undefined> {
   if (!stored.withholding) return undefined
   const components = kindsOf(stored)
@@ -80,8 +81,8 @@ export async function taxTermsOf(handle: Sql, stored: Stored): Promise<TaxTerms 
 }
 
 /**
- * The rate of each standing and component; of several countries the highest. One that is not known,
- * null, has the rate of all that have none of their own.
+ * The rate for each standing and component; of several countries, the one with the highest rate
+ * applies. An unknown country (null) has the general rate for countries without their own.
  */
 const bestRates = sql`
   select k.rule, k.country_codes, c.ordinal, b.percentage, b.rounding, b.country
@@ -99,11 +100,10 @@ const bestRates = sql`
     order by r.percentage desc, n.country limit 1) b`
 
 /**
- * What is withheld of entitlements, rows with account_id and component_amounts: a row for each
- * taxable component of an account that some rule holds for. Rates are looked up once for each
- * standing there is, of which there are few however many accounts. Amounts and standings come
- * together by grouping: of entitlements just made no statistics tell how many they are, and a join
- * of the two would compare each with each.
+ * The tax withheld from entitlements (rows with account_id and component_amounts): one row for each
+ * taxable component of an account to which a rule applies. Rates are looked up once per distinct
+ * standing, of which there are few. Amounts and standings are combined by grouping: new
+ * entitlements have no statistics yet, so a join would compare each row with each other.
  */
 export const withheldOf = (
   stored: Stored,
@@ -152,8 +152,8 @@ const rateColumns = {
 } as const
 
 /**
- * What goes to the DRP when tax is withheld: the share chosen, of what is left. An entitlement of
- * before choices were kept with it divides as it was declared.
+ * The DRP amount when tax is withheld: the chosen share of the net amount. An entitlement from
+ * before choices were stored with it is divided in the proportion of its declaration.
  */
 export const drpOfNet = (decimals: number): Fragment => sql`
   case when e.drp_type_id is not null
@@ -161,7 +161,7 @@ export const drpOfNet = (decimals: number): Fragment => sql`
     else coalesce(round(round((e.gross_amount - w.tax) * e.drp_amount, 40)
       / nullif(e.gross_amount, 0), ${decimals}::int), 0) end`
 
-/** Works out the tax of a span and takes it off: what is left is paid and reinvested. */
+/** Withholds the tax of a span; the remaining amounts are paid and reinvested. */
 export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Span) {
   const own = inSpan(stored, 'e', span)
   const rows = sql`select e.account_id, e.component_amounts from entitlement e where ${own}`
@@ -185,8 +185,8 @@ export async function withhold(tx: Tx, stored: Stored, terms: TaxTerms, span: Sp
 }
 
 /**
- * The accounts as a list. Of a list the planner knows how long it is, which of rows just made it
- * does not: it takes the parties of many by joins and those of a few one by one.
+ * The accounts as an array. The planner knows the length of an array but not the number of new
+ * rows, and so can choose joins for the parties of many accounts and single look-ups for few.
  */
 async function accountsOf(tx: Tx, own: Fragment): Promise<string> {
   const [row] = await tx.query<{ accounts: string | null }>(sql`
@@ -194,7 +194,7 @@ async function accountsOf(tx: Tx, own: Fragment): Promise<string> {
   return row?.accounts ?? '{}'
 }
 
-/** A transaction for each account that was taxed: it tells, and counts in no closing. */
+/** Posts a transaction for each taxed account. It is for information: no closing figures change. */
 export async function postTax(tx: Tx, stored: Stored, span: Span, locked: LockedSet) {
   const { productID, paymentDate: date } = stored
   const own = sql`${inSpan(stored, 'e', span)} and e.tax_amount > 0`
@@ -218,7 +218,7 @@ export async function postTax(tx: Tx, stored: Stored, span: Span, locked: Locked
   })
 }
 
-/** What a payment changed goes as if it had not been: the entitlement is as it was declared. */
+/** Undoes the withholding of a payment: entitlements have the amounts of the declaration again. */
 export async function giveBack(tx: Tx, stored: Stored, span: Span) {
   const kept = sql`${inSpan(stored, 't', span)}`
   await keepLedgerRows(tx, 'withholding', kept)

@@ -27,9 +27,9 @@ type Row = {
 }
 
 /**
- * Works on a stage that is under way, span by span, each its own short transaction which locks only
- * its accounts. It may be killed anywhere: what is committed stays, and whoever comes next goes on
- * from there. Two at once do no harm: one finds the row locked and leaves.
+ * Works on a stage that is under way, span by span. Each span is a short transaction and locks only
+ * its accounts. If the process is killed, committed spans stay and the next worker goes on from
+ * there. Two workers at once do no harm: the second finds the stage's row locked and leaves.
  */
 export async function workOnStage(work: StageWork, which: DistributionID, signal: AbortSignal) {
   const { database } = work
@@ -46,7 +46,7 @@ export async function workOnStage(work: StageWork, which: DistributionID, signal
   }
 }
 
-/** The row of a stage, ours alone until the transaction ends. */
+/** Locks the row of a stage; undefined if another worker holds it or the stage has stopped. */
 async function lockStage(tx: Tx, { productID, id }: DistributionID) {
   const [row] = await tx.query<Omit<Row, 'terms'> & { terms: string }>(sql`
     select stage, terms::text as terms, phase, after_account_id as after,
@@ -86,7 +86,7 @@ async function nextSpan(tx: Tx, { after }: Row, accounts: Fragment, count: numbe
   return spanFrom(after, boundary?.id)
 }
 
-/** The last span of a phase leads to the next phase. */
+/** Records the progress after a span. The last span of a phase leads to the next phase. */
 const tell = (tx: Tx, { productID, id }: Stored, terms: object, span: Span, count: number) => {
   const last = isLast(span)
   return tx.query(sql`
@@ -98,7 +98,7 @@ const tell = (tx: Tx, { productID, id }: Stored, terms: object, span: Span, coun
     where product_id = ${productID} and corporate_action_id = ${id}`)
 }
 
-/** The stage is done: its figures, its status and its audit record come together. */
+/** Ends a stage: its figures, its status and its audit record are written in one transaction. */
 async function finish(database: Database, which: DistributionID) {
   const row = await database.transaction((tx) => lockStage(tx, which))
   if (!row) return
@@ -126,8 +126,9 @@ const somebodyElse = () => conflict(taken, 'Another process finishes this stage.
 const taken = 'finished_elsewhere'
 
 /**
- * What a person must mend is told in the stage's progress; the queue tries the rest again, a
- * database that was away included: a stage that has stopped does not go on by itself.
+ * Stops a stage after a refusal, which a person must resolve: the message appears in its progress,
+ * and the stage does not go on by itself. Other errors, such as a database that is away, are thrown
+ * so that the queue tries again.
  */
 async function giveUp(database: Database, which: DistributionID, error: unknown): Promise<'left'> {
   if (!(error instanceof Refusal) || error.status >= 500) throw error
@@ -140,7 +141,7 @@ async function giveUp(database: Database, which: DistributionID, error: unknown)
   return 'left'
 }
 
-/** Stages whose workers died go back into the queue; one that still waits there keeps its place. */
+/** Queues stages again whose workers died. A stage that is still queued keeps its place. */
 export const reviveStages = (database: Database) =>
   database.transaction(async (tx) => {
     const asleep = await tx.query<DistributionID>(sql`

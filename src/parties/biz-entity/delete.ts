@@ -20,7 +20,7 @@ import { entitiesByID } from './read.ts'
 import { BizEntity, type BizEntityKey } from './schema.ts'
 import { entityTable, ownedTables } from './tables.ts'
 
-/** Removes an entity that has no history, with everything but its persons and organisations. */
+/** Deletes an entity without history and all that it owns; persons and organisations stay. */
 export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Promise<Written> {
   const visible = visibleEntity(actor, 'r')
   const id = await identify(tx, bizEntityParameter, key, { visible })
@@ -40,7 +40,7 @@ export async function deleteEntity(tx: Tx, actor: Actor, key: BizEntityKey): Pro
   await removeSettledEvents(tx, accounts)
   const { productID } = showing.find((entity) => entity.id === id)!
   const documents = await partDocuments(tx, actor, { id, productID })
-  // Those that were grouped with it are so no more.
+  // The delete ends the grouping of other entities with this one, so their versions are kept.
   await keepVersions(tx, entityTable, sql`t.grouped_with_biz_entity_id = ${id}`)
   await deleteWithOwned(tx, entityTable, id, ownedTables)
   const others = showing.filter((entity) => entity.id !== id)
@@ -65,7 +65,10 @@ const changesOf = (id: number, { deleted, updated }: Parted) => ({
 
 type Beside = { productID: number; documents: Parted; others: Showing[] }
 
-/** What goes or changes with an entity, for those who keep copies: its products may be others. */
+/**
+ * Events about documents and other entities that are deleted or changed with an entity, for readers
+ * who keep copies. The other entities may belong to other products.
+ */
 const toldBeside = ({ productID, documents, others }: Beside): NewEvent[] => [
   ...(['deleted', 'updated'] as const).flatMap((what) =>
     documents[what].length > 0
@@ -86,7 +89,7 @@ const toldBeside = ({ productID, documents, others }: Beside): NewEvent[] => [
   })),
 ]
 
-/** Entities in whose records this one stands as parent, dealer group or group: they change. */
+/** Entities that name this one as parent, dealer group or group, and so change with its delete. */
 async function childrenOf(tx: Tx, id: number): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(sql`
     select biz_entity_id as id from biz_entity_parent
@@ -96,7 +99,7 @@ async function childrenOf(tx: Tx, id: number): Promise<number[]> {
   return rows.map((row) => row.id)
 }
 
-/** An entity that is locked gets no other accounts. */
+/** The accounts of an entity; while the entity is locked, it gets no further ones. */
 const accountsOf = (tx: Tx, id: number) =>
   tx.query<AccountKey>(sql`
     select product_id as "productID", account_id as id from account
@@ -115,7 +118,7 @@ async function refuseWithHistory(tx: Tx, accounts: readonly AccountKey[]) {
     throw conflict('has_events', 'An account of the entity has pending event notices.')
 }
 
-/** Without transactions only cancelled notices are left, and they go with their account. */
+/** An account without transactions only has cancelled notices, which are deleted with it. */
 async function removeSettledEvents(tx: Tx, accounts: readonly AccountKey[]) {
   for (const [productID, own] of byProduct(accounts))
     await tx.query(sql`

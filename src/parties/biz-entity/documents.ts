@@ -7,12 +7,12 @@ import type { Showing } from '../investor/locks.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
 import { refuseHeld } from './held-documents.ts'
 
-/** What becomes of the documents of an entity that goes. */
+/** The documents that are deleted or updated when their entity is deleted. */
 export type Parted = { deleted: number[]; updated: number[] }
 
 /**
- * Removes the documents that are the entity's alone, and lets the others be without it. By this
- * lock of the entity nobody gives it another one meanwhile.
+ * Deletes the documents that belong to the entity alone, and removes the entity from its other
+ * documents. The lock on the entity keeps others from giving it a document meanwhile.
  */
 export async function partDocuments(tx: Tx, actor: Actor, entity: Showing): Promise<Parted> {
   await tx.query(sql`select 1 from biz_entity where biz_entity_id = ${entity.id} for update`)
@@ -36,9 +36,10 @@ type Row = { id: number }
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id).sort((a, b) => a - b)
 
 /**
- * A document is seen by those who see all that it belongs to. Without the entity, one of another
- * product would be seen by all who see that; one of an organisation by all who still see it, and
- * that is everybody where no other entity has it.
+ * Refuses if removing the entity would show one of its documents to more people. A document is seen
+ * by those who see everything that it belongs to. Without the entity, a document of another product
+ * would be seen by all who see that product. A document of an organisation would be seen by all who
+ * see the organisation: everybody, if no other entity has it.
  */
 async function refuseExposed(tx: Tx, actor: Actor, { id, productID }: Showing) {
   const [exposed] = await tx.query<Row & { isSeen: boolean }>(sql`
@@ -74,8 +75,8 @@ const wouldShowUnseen = () =>
   )
 
 /**
- * What is told of the documents of an entity that goes from one product to another: those who see
- * the first see them no more, those who see the second do now.
+ * Events about the documents of an entity that moves to another product: readers of the old product
+ * can no longer see them, readers of the new product now can.
  */
 export async function toldOfMoved(tx: Tx, id: number, products: readonly number[]) {
   const places = [...new Set(products)]

@@ -18,20 +18,20 @@ import { addForEach, createEntities } from './save.ts'
 import type { BizEntityInput } from './schema.ts'
 
 /**
- * Where products live on several machines, an entity is written to each of them, table by table,
- * and committed on all in two phases: what it takes to write one is enough for many. So entities
- * that arrive while others are being written share the next transaction. They share all of it: when
- * one is refused each is tried alone, and so is one that is in the way of another.
+ * Where products are spread over several machines, an entity is written to each machine, table by
+ * table, and committed on all in two phases. Writing many entities this way costs as much as
+ * writing one, so entities that arrive while others are being written share the next transaction.
+ * If that transaction fails, each entity is tried alone.
  */
 const mostTogether = 20
-/** As one list is worked out, another is written. */
+/** While Node plans one list, PostgreSQL writes another. */
 const mostLists = 2
-/** Another list is worth it when this share of those under way wait. */
+/** A further list starts only if the waiting entities are this share of those under way. */
 const crowd = 0.5
-/** How long a list waits for a record that somebody else changes. */
+/** How long a shared transaction waits for a record that somebody else has locked. */
 const briefly = '250ms'
 
-/** Entities inside, in all and of one user: who comes beyond that is told to come again. */
+/** How many entities may wait, in all and of one user; further requests are refused. */
 const longestQueue = 1_000
 const longestShare = 500
 
@@ -76,21 +76,21 @@ export function entityDoor(database: Database, vault: Vault): EntityDoor {
 
 const full = 'Too many entities are waiting; try again shortly.'
 
-/** What callers have in common who see the same of an entity. */
+/** A text that is equal for callers with the same rights, who see the same parts of an entity. */
 const sightOf = ({ productIDs, permissions }: Actor) =>
   `${productIDs} ${[...permissions].sort().join()}`
 
-/** An array is a list of its own; and who names a parent takes turns with others who do. */
+/** Requests with several entities do not share, nor those with parents, which take turns. */
 const canShare = ({ body: [entity, ...others] }: EntityRequest) =>
   others.length === 0 && (entity?.bizEntityParents ?? []).length === 0
 
-/** No two of a list have one of these in common; the key of a request is one of them. */
+/** Requests with a name in common never share a list. An Idempotency-Key is one of the names. */
 const namesOf = ({ userID, retry }: Write, { body }: EntityRequest): string[] => [
   ...(retry ? [`key ${userID} ${retry.key}`] : []),
   ...ownNames(body),
 ]
 
-/** Writes entities in one transaction; gives back those that are to be tried alone. */
+/** Writes entities in one transaction and returns the jobs that must be tried alone. */
 async function createTogether(database: Database, vault: Vault, jobs: Job[]): Promise<Job[]> {
   try {
     const ends = await unitsOfWork(
@@ -105,12 +105,12 @@ async function createTogether(database: Database, vault: Vault, jobs: Job[]): Pr
       { waits: false, lockTimeout: briefly },
     )
     return jobs.filter(({ resolve }, i) => {
-      const end = ends[i]! // an end for each
+      const end = ends[i]! // one end for each job
       if (!(end instanceof Refusal)) resolve(end)
       return end instanceof Refusal
     })
   } catch (error) {
-    // What may have been committed must not be done again: not all have a key.
+    // The work may have been committed, and not every request has an Idempotency-Key: no retry.
     if (!isAway(error)) return jobs
     for (const { reject } of jobs) reject(error)
     return []
@@ -118,8 +118,8 @@ async function createTogether(database: Database, vault: Vault, jobs: Job[]): Pr
 }
 
 async function createEach(tx: Tx, vault: Vault, requests: EntityRequest[]): Promise<Written[]> {
-  const [{ actor }] = requests as [EntityRequest] // nobody calls without any
-  const inputs = requests.flatMap(({ body }) => body) // one of each
+  const [{ actor }] = requests as [EntityRequest] // there is always at least one request
+  const inputs = requests.flatMap(({ body }) => body) // each request has one entity
   const all = await addForEach(tx, actor, vault, inputs, (i) => requests[i]!.pathOf(0))
   const shown = await showEach(
     tx,

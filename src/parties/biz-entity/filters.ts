@@ -13,7 +13,7 @@ import {
 } from '../investor/identities.ts'
 import { accountFilters, type BizEntityQuery, entityFilters } from './schema.ts'
 
-/** What GET /BizEntity can ask for (4.3) beside accounts, as conditions on biz_entity b. */
+/** The filters of GET /BizEntity (4.3), except accounts, as conditions on biz_entity b. */
 export function askedFor(query: BizEntityQuery): Fragment[] {
   return [
     identified(bizEntityParameter, query, 'b'),
@@ -25,7 +25,7 @@ export function askedFor(query: BizEntityQuery): Fragment[] {
   ]
 }
 
-/** And by one of its accounts. */
+/** The filters of GET /BizEntity by an account of the entity. */
 export const itsAccounts: Relation = {
   filters: accountFilters,
   key: 'b.biz_entity_id',
@@ -33,17 +33,17 @@ export const itsAccounts: Relation = {
   from: 'account a',
 }
 
-// What is named is looked up first and once, so that the rest is planned with one id in hand.
+// The named record is looked up in a subquery, so that PostgreSQL does it once and first.
 
 const ofProduct = (query: BizEntityQuery) => sql`
   b.product_id = (
     select p.product_id from product p where ${identified(productParameter, query, 'p')})`
 
 /**
- * A holding is there for each account and investment that ever had a transaction, also one that was
- * rolled back: one must count. A native id is given to the planner as it is, since popular
- * investments are found by walking the entities, and rare ones by walking the holdings. One without
- * holders is known by the first condition.
+ * A holding exists even if all its transactions were rolled back, so at least one transaction must
+ * count. A native id is passed as a value, so that the planner can choose: for popular investments
+ * it reads the entities in order, for rare ones the holdings. The first condition answers at once
+ * for an investment without holdings.
  */
 const invested = (query: BizEntityQuery) => {
   const investment = identified(investmentParameter, query, 'i')

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { conflict } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 
-/** What a hold on units rests on stays; whoever makes a hold locks the document, too. */
+/** Refuses to delete documents that a hold on units refers to. A new hold locks its document. */
 export async function refuseHeld(tx: Tx, documentIDs: readonly number[]) {
   if (documentIDs.length === 0) return
   const [held] = await tx.query<{ id: number }>(sql`

@@ -9,15 +9,19 @@ import {
 } from '../investor/identities.ts'
 import { visibleEntity } from '../investor/scope.ts'
 
-/** How a link names its parent and its dealer group. */
+/** The fields in which a link names its parent and its dealer group. */
 const fields = [parentReference, dealerGroupReference].flatMap((how) => how.fields)
-/** How an entity names itself: a link may lead to one that is made with it, and not there yet. */
+/**
+ * The field with an entity's own external id. A link may name an entity that the same change
+ * creates, which is not stored yet.
+ */
 const [, itself] = bizEntityReference.fields as [string, string]
 
 /**
- * A page of changes without the parent links that GET /BizEntity would not show to the caller. The
- * trail itself keeps them, being sealed; what a link led to and is gone since, nobody can place.
- * Figures of the trail are texts: none loses a digit by being read here.
+ * Removes from a page of changes the parent links that GET /BizEntity would not show to the caller.
+ * They cannot be removed from the audit trail itself, because it is sealed. A link to an entity
+ * deleted since is removed too, because nobody can tell any more who may see that entity.
+ * Figures in the audit trail are texts, so JSON.parse loses no digits.
  */
 export async function withoutHiddenParents<Page extends Shown>(
   handle: Sql,
@@ -34,7 +38,7 @@ export async function withoutHiddenParents<Page extends Shown>(
 
 type Name = string | number
 
-/** The names that links in a change give, also where it says what they were and became. */
+/** The values of the `by` fields anywhere in a change, also inside { from, to }. */
 function namesIn(value: unknown, by: readonly string[]): Name[] {
   if (typeof value !== 'object' || value === null) return []
   return [...ownNames(value, by), ...Object.values(value).flatMap((one) => namesIn(one, by))]
@@ -58,7 +62,7 @@ async function visibleOf(handle: Sql, actor: Actor, names: readonly Name[]): Pro
   return found.flatMap(({ id, external }) => (external === null ? [id] : [id, external]))
 }
 
-/** The same without what names an entity that is not among those seen. */
+/** Removes every record that names an entity outside `seen` as parent or dealer group. */
 function without(value: unknown, seen: ReadonlySet<Name>): unknown {
   if (typeof value !== 'object' || value === null) return value
   const isShown = (one: unknown) =>

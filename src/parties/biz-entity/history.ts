@@ -11,7 +11,7 @@ import { bizEntityParameter } from '../investor/identities.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { withoutHiddenParents } from './hidden-parents.ts'
 
-/** A change of an entity, or of something that belongs to it. */
+/** A change of an entity or of a record that belongs or belonged to it. */
 export const EntityChange = shown(
   'EntityChange',
   {
@@ -46,7 +46,7 @@ export type HistoryQuery = Static<typeof HistoryQuery>
 
 const changeColumns = columns(EntityChange, 'a', { resourceID: 'o.id', changes: 'n.changes' })
 
-/** What the entity, or one of its parties, has or had of a kind, each by an index. */
+/** SQL for the addresses or other records that an entity or its parties have or had. */
 const ownedBy = (resource: string, table: string) =>
   raw(`
   select '${resource}', t.${table}_id, true from ${table} t
@@ -63,10 +63,10 @@ const ownedThrough = (owner: string, resource: string, table: string) => `
     on v.table_name = '${table}' and (v.image ->> '${owner}')::int = p.${owner}`
 
 /**
- * Everything that is or was the entity's, by resource and id, and whether it is so now: also what
- * was deleted or unlinked since, of which the versions tell. Of an organisation they do not tell
- * whom it had: those whom it has count. Columns are named where they are selected: a coordinator of
- * Citus loses the names that stand behind the name of a CTE.
+ * All records that belong or belonged to an entity, by resource and id, and whether they still do.
+ * Deleted and unlinked records are found in record_version. No versions are kept of the persons of
+ * an organisation, so only its present persons count. Columns are named where they are selected,
+ * because a Citus coordinator loses column names given after the name of a CTE.
  */
 const belonging = (id: number) => sql`
   with own as (select ${id}::int as id),
@@ -98,15 +98,16 @@ const belonging = (id: number) => sql`
   select resource, id, bool_or(is_now) as is_now from record group by resource, id`
 
 /**
- * What became another's may have changed there, in products that the caller cannot see. A change
- * that shows in several products, or in none, is told of what is the entity's still.
+ * A record that now belongs to another entity may have changed there, in products that the caller
+ * cannot see. So audit records without a product (a change in several products, or in none) are
+ * shown only for records that still belong to the entity.
  */
 const seen = (actor: Actor) =>
   actor.productIDs === null
     ? sql`true`
     : sql`(${inScope(actor, 'a.product_id')} or (a.product_id is null and o.is_now))`
 
-/** Every change, oldest first, from the trail: who, when, before and after. */
+/** Every change from the audit trail, oldest first: who, when, before and after. */
 export async function readHistory(handle: Sql, actor: Actor, query: HistoryQuery) {
   const visible = visibleEntity(actor, 'r')
   const id = await identify(handle, bizEntityParameter, query, { visible })

@@ -1,17 +1,18 @@
 import { lookups } from '../../platform/lookup/lookups.ts'
 import type { BizEntityInput } from './schema.ts'
 
-/** What entities may have in common, so that it matters which of them is written first. */
+/** The names that entities have in common decide whether the order of writing them matters. */
 
-/** What they bring or change under a name of its own: a party only refers to what is there. */
+/** Names of the records that entities bring or change. A party only refers to existing records. */
 export const ownNames = (entities: readonly BizEntityInput[]): string[] =>
   recordsIn(entities).flatMap(({ record, within }) =>
     within === 'bizEntityParties' ? [] : namesIn(record),
   )
 
 /**
- * What they bring, change or refer to, and their e-mail addresses, of which each is one's alone.
- * Who names a parent takes turns with all others who do: see lockParents.
+ * Names of the records that entities bring, change or refer to, and their e-mail addresses, which
+ * are unique. All entities that name a parent share the name 'parents', because they take turns:
+ * see lockParents.
  */
 export function allNames(entities: readonly BizEntityInput[]): string[] {
   const names = recordsIn(entities).flatMap(({ record }) => [
@@ -23,9 +24,10 @@ export function allNames(entities: readonly BizEntityInput[]): string[] {
 }
 
 /**
- * Entities as if each came in a request of its own, in as few lists as that takes. Of one list the
- * first to tell of a person or an organisation wins, and a party finds those alone who were there
- * before it: who tells otherwise, or names as a party whom an earlier one brings, begins another.
+ * Splits entities into as few lists as possible, with the same result as one request per entity.
+ * Within a list, the first details about a person or organisation win, and a party only finds
+ * persons and organisations from before the list. So an entity begins a new list if it gives other
+ * details, or if its party names a person or organisation from earlier in the list.
  */
 export function listsInTurn(entities: readonly BizEntityInput[]): BizEntityInput[][] {
   const lists: BizEntityInput[][] = []
@@ -51,7 +53,7 @@ export function listsInTurn(entities: readonly BizEntityInput[]): BizEntityInput
   return lists
 }
 
-/** The fields in which a person or an organisation stands with what is told of them. */
+/** The fields that contain a person or an organisation with details. */
 const tellers = new Set(['person', 'organisation', 'associatedPersons'])
 const textOf = (record: Fields) => JSON.stringify(record)
 
@@ -64,7 +66,7 @@ const namesIn = (record: Fields): string[] =>
     isName.test(field) ? [`${kindOf(field)} ${String(value).toLowerCase()}`] : [],
   )
 
-/** An entity is the same one, be it named as itself, as a parent or as a dealer group. */
+/** Gives an entity the same name, whether as itself, as a parent or as a dealer group. */
 const kindOf = (field: string) => /external(?:DealerGroup)?(.+)$/i.exec(field)?.[1] ?? field
 
 const emailIn = ({ communicationTypeID, name }: Fields): string[] =>
@@ -72,7 +74,7 @@ const emailIn = ({ communicationTypeID, name }: Fields): string[] =>
     ? [`email ${String(name).toLowerCase()}`]
     : []
 
-/** Every record in a value, itself and nested ones, with the field that it stands in. */
+/** Every record in a value, including the value itself, with the field that contains it. */
 function recordsIn(value: unknown, within = ''): { record: Fields; within: string }[] {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap((one) => recordsIn(one, within))

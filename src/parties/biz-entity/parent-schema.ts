@@ -13,7 +13,7 @@ const fields = {
   activeTo: optional(DateOnly),
 }
 
-/** Dates as texts compare like dates. */
+/** Refuses an activeTo before activeFrom. Dates written as texts compare like dates. */
 const inOrder: Check = (value) => {
   const { activeFrom, activeTo } = (value ?? {}) as { activeFrom?: string; activeTo?: string }
   return activeFrom && activeTo && activeTo < activeFrom
@@ -47,7 +47,7 @@ const key = {
   ParentBizEntityID: optional(Id),
   ParentExternalBizEntityId: optional(ExternalId),
 }
-/** A link goes by its child, its parent and its first day. */
+/** The key of a link: its child, its parent and its first day. */
 export const ParentKey = Type.Object({ ...key, ActiveFrom: DateOnly })
 export const ParentQuery = Type.Object({ ...key, ...paging })
 

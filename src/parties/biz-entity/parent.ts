@@ -57,7 +57,7 @@ export function readParents(handle: Sql, actor: Actor, query: ParentQuery) {
   })
 }
 
-/** A link has no id that answers show: it goes by its child, its parent and its first day. */
+/** Answers show no id of a link: its key is the child, the parent and the first day. */
 const linkOrder = 'l.biz_entity_id, l.parent_biz_entity_id, l.active_from'
 
 const bothSeen = (actor: Actor): Fragment =>

@@ -15,7 +15,7 @@ import { ownerKey } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
 import { BizEntityParent, type NestedParent } from './parent-schema.ts'
 
-/** Replaced as a whole, per child. */
+/** The parent links. All links of a child are replaced together. */
 export const parentTable = defineTable('biz_entity_parent', {
   key: 'biz_entity_id',
   record: Type.Object({
@@ -33,7 +33,7 @@ const parentColumns = columns(BizEntityParent, 'l', {
   externalDealerGroupBizEntityId: 'dg.external_biz_entity_id',
 })
 
-/** Parent links, from the table or from a page of it; none to what the caller cannot see. */
+/** Parent links from the table or from a page of it, without those that the caller cannot see. */
 export const selectParent = (actor: Actor, where: Fragment, from = sql`biz_entity_parent`) => sql`
   select ${parentColumns}
   from ${from} l
@@ -49,8 +49,8 @@ const seen = (actor: Actor): Fragment =>
         and (dg.biz_entity_id is null or ${visibleEntity(actor, 'dg')})`
 
 /**
- * Turns for all who write parent links: two at once could each close the other's circle. Taken
- * before any other lock.
+ * A lock for everyone who writes parent links: two at once could together close a circle that
+ * neither sees. It is taken before any other lock.
  */
 export const lockParents = (tx: Tx) =>
   tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.parents})`)
@@ -65,16 +65,16 @@ export type ParentList = {
 export type PlannedParents = {
   /** The entities whose links change. */
   changed: Set<number>
-  /** Those linked to that were there, by kind and id. */
+  /** Existing parents and dealer groups that links lead to, by kind and id. */
   found: string[]
 }
 
-/** Plans what makes each entity's links equal to its list. */
+/** Plans the changes that make each entity's links equal to its list. */
 export async function planParents(
   tx: Tx,
   actor: Actor,
   lists: readonly ParentList[],
-  /** Entities that this request brings, by their external ids: a link may name one of them. */
+  /** Ids of the entities in this request by external id: a link may name one of them. */
   brought: ReadonlyMap<string, number>,
   plan: Plan,
 ): Promise<PlannedParents> {
@@ -159,7 +159,7 @@ export const ownParent = (field: string): Problem => ({
 
 type Link = Row & { hidden: boolean }
 
-/** The links there are; hidden ones lead to what the caller cannot see, and stay. */
+/** The stored links. A hidden link leads to an entity that the caller cannot see, and stays. */
 async function currentLinks(tx: Sql, actor: Actor, lists: readonly ParentList[]): Promise<Link[]> {
   const ids = lists.flatMap(({ entityID, isNew }) => (isNew ? [] : [entityID]))
   if (ids.length === 0) return []
@@ -188,7 +188,7 @@ function planChanges(
   return changed
 }
 
-/** Nobody is their own ancestor on any day. Looked for once the links of these are written. */
+/** Refuses written links by which an entity would be its own ancestor on any day. */
 export async function refuseCycles(tx: Tx, entityIDs: Iterable<number>): Promise<void> {
   const ids = [...entityIDs]
   if (ids.length === 0) return

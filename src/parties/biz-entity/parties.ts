@@ -10,7 +10,7 @@ import { planOwned, planPersons } from '../person/plan.ts'
 import type { Draft } from './draft.ts'
 import { type PartyInput, PartyRecord } from './party-schema.ts'
 
-/** Parties belong to their entity and are written with it only. */
+/** Parties belong to an entity and are written only together with it. */
 const partyKind: NestedKind = {
   what: 'party',
   table: defineTable('biz_entity_party', {
@@ -27,20 +27,20 @@ const partyKind: NestedKind = {
 }
 export const partyTable = partyKind.table
 
-/** Who the parties of a request are, person or organisation, by party. */
+/** The persons and organisations that the parties of a request stand for. */
 export type Linked = {
   persons: Map<PartyInput, LinkedRecord>
   organisations: Map<PartyInput, LinkedRecord>
-  /** Persons and organisations that were there and change, in themselves or in what they own. */
+  /** Existing persons and organisations whose own fields or owned records change. */
   changed: Owner[]
   records: LinkedRecord[]
-  /** Those that were there, by kind and id. */
+  /** The existing persons and organisations, by kind and id. */
   found: string[]
 }
 
 /**
- * Finds or plans the persons and organisations that parties link to: what the party itself names
- * must be there already, what is nested in it is created, or changed where its id is known.
+ * Finds or plans the persons and organisations that parties link to. If the party itself gives an
+ * id, the record must exist. A nested record is created, or changed if its id is known.
  */
 export async function planLinkedParties(
   planning: Planning,
@@ -90,7 +90,7 @@ const pair = (party: PartyInput, use: Use | undefined, records: Map<Use, LinkedR
 
 type Place = { party: PartyInput; person?: Use; organisation?: Use }
 
-/** The schema has seen to it that a party names one person or one organisation, in one way. */
+/** The schema guarantees that a party gives one person or one organisation, by id or nested. */
 function placeOf(party: PartyInput, path: string): Place {
   const { personID, externalPersonId, person } = party
   const { organisationID, externalOrganisationId, organisation } = party
@@ -109,7 +109,7 @@ function placeOf(party: PartyInput, path: string): Place {
   return { party, organisation: detail(organisation!, 'organisation') }
 }
 
-/** Plans the parties themselves, once it is known who they are. */
+/** Plans the parties themselves, after their persons and organisations have been found. */
 export const planParties = (
   { tx, actor, plan }: Planning,
   drafts: readonly Draft[],

@@ -23,7 +23,7 @@ const roles = {
 
 type Nesting = { person?: object; organisation?: object }
 
-/** Where the party itself names somebody, what is nested in it is never reached (4.4). */
+/** If the party itself gives an id, its nested person or organisation is ignored (4.4). */
 function namedOrNested(party: Nesting): Nesting {
   const { person, organisation, ...named } = party
   const names = namesAny(personReference, named) || namesAny(organisationReference, named)
@@ -58,7 +58,7 @@ export const BizEntityParty = shown('BizEntityParty', {
   person: Person,
   organisation: Organisation,
 })
-/** What the party table holds, beside the entity it is of. */
+/** The columns of the party table, except the entity that the party belongs to. */
 export const PartyRecord = Type.Object({
   bizEntityPartyID: Id,
   personID: optional(Id),

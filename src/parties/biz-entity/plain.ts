@@ -20,11 +20,11 @@ import {
 } from './shown.ts'
 
 /**
- * Most entities are plain: no parents, accounts that are worth something in one currency, their
- * own, with nothing dated later, and mostly persons for parties. They are read by a statement that
- * knows of nothing else, and says so of whoever is not plain. To set a statement up takes longer
- * than to read one entity, and longest where wide rows go from step to step: so what belongs to an
- * entity is JSON where it is read, and put together here.
+ * Most entities are plain: they have no parents, their accounts have value in their own currency
+ * only and no transactions dated later, and most of their parties are persons. The SQL statements
+ * in this file read only plain entities and report those that are not. Setting up a statement takes
+ * longer than reading one entity, mostly because of wide rows passed from step to step. So each
+ * part of an entity becomes JSON where it is read, and Node joins the parts.
  */
 
 /** The parts of a record as JSON; null where the entity is not plain. */
@@ -39,10 +39,10 @@ type Row = {
   hasParents: boolean
 }
 
-/** What parties may be: to set up what organisations need takes as long again. */
+/** The parties that a statement can read: with organisations, its set-up takes twice as long. */
 export type Parties = 'persons' | 'organisations'
 
-/** Of some ids the entities that the caller sees: of plain ones with such parties their JSON. */
+/** Reads entities that the caller may see: JSON for plain ones, undefined for all others. */
 export async function readPlain(
   handle: Sql,
   actor: Actor,
@@ -57,18 +57,18 @@ export async function readPlain(
 const isPlain = ({ accounts, parties, hasParents }: Row) =>
   accounts !== null && parties !== null && hasParents === false
 
-/** As to_json writes a row of these columns, behind those of the entity itself. */
+/** Joins the parts of an entity to the JSON that to_json would write for the whole row. */
 const recordOf = ({ own, accounts, addresses, communications, ...row }: Row) =>
   `${own.slice(0, -1)},"accounts":${accounts},"addresses":${addresses},` +
   `"communications":${communications},"paymentDetails":${row.paymentDetails},` +
   `"bizEntityParties":${row.parties},"bizEntityParents":[]}`
 
-/** Stands for the ids of a run. */
+/** Placeholder in the statement for the ids of one run. */
 const these = Symbol('ids')
 
 /**
- * Made once for whoever asks: it is long, and to put it together, and to find the name it is
- * prepared under, takes a quarter of what Node does for an entity.
+ * Each actor's statement is made once. The text is long: building it and finding the name of its
+ * prepared statement takes a quarter of Node's time for an entity.
  */
 const statements: Record<Parties, WeakMap<Actor, Made>> = {
   persons: new WeakMap(),
@@ -84,8 +84,8 @@ function statementFor(actor: Actor, parties: Parties): Made {
 }
 
 /**
- * The ids go as JSON, of which the planner knows nothing: of an array it would look at the length,
- * and plan anew each time, which takes longer than to read.
+ * Passes ids as JSON, because the planner cannot look into it. It would look at the length of an
+ * array and plan anew each time, which takes longer than reading.
  */
 export const givenIDs = (ids: string | symbol) => sql`
       select value::int as id from json_array_elements_text(${ids})
@@ -105,7 +105,7 @@ const plainEntities = (actor: Actor, parties: Parties) => sql`
       select ${entityColumns} from biz_entity b
       where b.biz_entity_id = g.id and ${visibleEntity(actor, 'b')} limit 1) o) b`
 
-/** A list of records that are JSON, or null where one of them is none of a plain entity. */
+/** A JSON list of records, or null if one of them does not fit a plain entity. */
 const listOfPlain = (isPlain: Fragment, record: Fragment) => sql`
   case when coalesce(bool_and(${isPlain}), true) then coalesce(json_agg(${record}), '[]') end`
 

@@ -60,16 +60,17 @@ export function readEntities(handle: Sql, actor: Actor, query: BizEntityQuery): 
   })
 }
 
-/** One entity by its id, which is most of what is asked: as the list would show it. */
+/** Reads one entity by its id, the most frequent query, with the same answer as the list. */
 async function readEntity(handle: Sql, actor: Actor, id: number): Promise<Answer> {
   const json = await entityOf(handle, actor, id)
   return json === undefined ? { json: '[]', recordCount: 0 } : { json: `[${json}]`, recordCount: 1 }
 }
 
 /**
- * Plain entities are read by statements of their own, where products do not live apart. Whoever is
- * left is read by one that knows of more, and when next asked for by that at once, as are those
- * read with them: two statements take longer than the longer one.
+ * Unless products are spread over several machines, entities are first read by the short statements
+ * for plain ones. An entity that these cannot show is read by the next longer statement. Next time
+ * that statement is used first, for the whole list, because two statements in a row take longer
+ * than the longer one alone.
  */
 const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
   if (await handle.isSpread()) return readThese(handle, actor, ids)
@@ -84,14 +85,14 @@ const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
   return found
 })
 
-/** The records that there are, by id; of one that needs another statement there is nothing. */
+/** Reads existing records by id. A record is undefined if it needs a longer statement. */
 type Reading = (
   handle: Sql,
   actor: Actor,
   ids: readonly number[],
 ) => Promise<ReadonlyMap<number, string | undefined>>
 
-/** Each knows of all that those before it know of; the last knows of everything. */
+/** In order of length: each can show all that the previous ones can, the last shows everything. */
 const reads: readonly Reading[] = [
   (handle, actor, ids) => readPlain(handle, actor, ids, 'persons'),
   (handle, actor, ids) => readPlain(handle, actor, ids, 'organisations'),
@@ -99,8 +100,8 @@ const reads: readonly Reading[] = [
 ]
 
 /**
- * Which of them an entity needs that the first cannot show. Only a hint: the others show a plain
- * entity as well, should it have become one.
+ * The index in `reads` that an entity needs, if not the first. It is only a hint: the longer
+ * statements also show an entity that has become plain since.
  */
 const extents = new Map<number, number>()
 const mostRemembered = 100_000
@@ -112,7 +113,10 @@ function remember(id: number, extent: number) {
   extents.set(id, extent)
 }
 
-/** The statement is made once for whoever asks; where products live apart it depends on the ids. */
+/**
+ * Reads entities with the whole statement. It is made once per actor, except where products are
+ * spread over several machines: there it depends on the ids.
+ */
 async function readThese(handle: Sql, actor: Actor, ids: readonly number[]) {
   const given = JSON.stringify(ids)
   if (!(await handle.isSpread()))
@@ -123,7 +127,7 @@ async function readThese(handle: Sql, actor: Actor, ids: readonly number[]) {
   )
 }
 
-/** Stands for the ids of a run. */
+/** Placeholder in the statement for the ids of one run. */
 const these = Symbol('ids')
 
 const statements = new WeakMap<Actor, Made>()
@@ -151,11 +155,11 @@ const theseEntities = (ids: readonly number[]) => sql`
 export const entitiesByID = (handle: Sql, actor: Actor, ids: readonly number[]) =>
   completeEntities(handle, actor, theseEntities(ids))
 
-/** Entities that are being created: there is nothing in their accounts yet. */
+/** Selects entities that were just created. Their accounts are empty, so no balances are read. */
 export const newEntities = (actor: Actor, ids: readonly number[]) =>
   selectEntities(actor, theseEntities(ids), noBalances)
 
-/** The same, each by itself: their JSON by id. */
+/** Reads the JSON of entities that were just created, by id. */
 export const showEach = (handle: Sql, actor: Actor, ids: readonly number[]) =>
   eachOf(handle, eachRecord(newEntities(actor, ids)))
 
@@ -168,12 +172,11 @@ async function eachOf(handle: Sql, records: Fragment): Promise<Map<number, strin
 }
 
 /**
- * Complete entities: first the page, then what is nested in it. To look up what each entity has
- * costs as much as to gather all of it first and join (a page of 1000: 5.5 MB of JSON in 230 and
- * 260 ms on a busy machine of two cores, nearly all of it spent on writing JSON), and cannot go
- * wrong by a bad guess of the planner's: so each list is a look-up of its own. A balance comes
- * from the ledger, which may live on other machines: those of the page's accounts are added up in
- * one join, never one by one.
+ * Selects complete entities: first the page, then the nested lists. Each list is a subquery per
+ * entity, because a wrong estimate of the planner cannot make that slow. It costs as much as
+ * gathering the lists of all entities and joining them (for a page of 1000, 5.5 MB of JSON, 230 and
+ * 260 ms on a busy two-core machine, nearly all of it spent on writing JSON). Balances come from
+ * the ledger, which may be on other machines, so one join adds them up for the whole page.
  */
 const selectEntities = (actor: Actor, page: Fragment, balances: Fragment) => sql`
   with page as materialized (${page}),
@@ -202,8 +205,8 @@ const selectEntities = (actor: Actor, page: Fragment, balances: Fragment) => sql
 const selectBalances = balancesOf(sql`page_account`)
 
 /**
- * Where products live apart, the balances are added up product by product, each at its place, and
- * come along: a statement that reads the ledger of two products is refused.
+ * Where products are spread over several machines, balances are added up by one SQL statement per
+ * product and passed in as rows: a statement that reads the ledger of two products is refused.
  */
 async function completeEntities(handle: Sql, actor: Actor, page: Fragment): Promise<Fragment> {
   if (!(await handle.isSpread())) return selectEntities(actor, page, selectBalances)
@@ -226,8 +229,8 @@ const balanceColumns = { account_id: 'int', balance: 'numeric', balances: 'json'
 const none = raw(`'[]'::json`)
 
 /**
- * Most have none, and to find that out takes less than to make a list of them. By the first of
- * them: for `exists` the planner may gather all parents that there are.
+ * Most entities have no parents, and finding that out is cheaper than building a list. The test
+ * reads the first link, because for `exists` the planner may gather all links of the table.
  */
 const parentsOf = (actor: Actor) => sql`
     case when (select true from biz_entity_parent l where ${itsParents} limit 1)

@@ -32,8 +32,8 @@ const named: { field: string; of: Reference; visible: (actor: Actor) => Fragment
 ]
 
 /**
- * Refuses ids of records that are not there, or not the caller's to see. One that is stored already
- * may be sent back, whoever set it.
+ * Refuses ids of records that do not exist or that the caller cannot see. An id that is stored
+ * already may be sent back, even if the caller cannot see its record.
  */
 export async function checkReferences(
   tx: Sql,

@@ -37,13 +37,13 @@ type Added = {
   ids: readonly number[]
   /** The product of each entity. */
   products: ReadonlyMap<number, number>
-  /** What they are linked to that was there. */
+  /** The existing records that the new entities are linked to: `person 7`. */
   linked: string[]
-  /** What is told of persons and organisations that changed with them, and show elsewhere. */
+  /** Events about changed persons and organisations that other entities show, too. */
   events: readonly NewEvent[]
 }
 
-/** Creates entities with all that is nested in them: a fixed number of statements. */
+/** Creates entities with all nested records, in a fixed number of SQL statements. */
 async function addAll(
   tx: Tx,
   actor: Actor,
@@ -66,13 +66,13 @@ async function addAll(
   return { ids: ids!, products, linked: [...linked.found, ...found], events }
 }
 
-/** What is told of entities that were added; they are not shown. */
+/** The result of adding entities, without the entities themselves as JSON. */
 function toldOf(
   { ids, products }: Pick<Added, 'ids' | 'products'>,
   inputs: BizEntityInput[],
   pathOf: ItemPath,
 ): Written {
-  const own = ids.map((id) => ({ productID: products.get(id)!, id })) // each has one
+  const own = ids.map((id) => ({ productID: products.get(id)!, id })) // each entity has a product
   return {
     ...nothingLeft,
     recordCount: inputs.length,
@@ -86,7 +86,7 @@ function toldOf(
 
 type Adding = Parameters<typeof addAll>
 
-/** Creates the entities of a request. */
+/** Creates entities without reading them back: an import has nobody who would look at them. */
 export async function addEntities(...given: Adding): Promise<Written> {
   const [, , , inputs, pathOf] = given
   const { linked, events, ...added } = await addAll(...given)
@@ -94,8 +94,9 @@ export async function addEntities(...given: Adding): Promise<Written> {
 }
 
 /**
- * Creates the entities of several requests, one of each, and tells of each by itself. Which of them
- * has changed somebody who shows elsewhere nobody knows any more: the first one tells.
+ * Creates the entities of several requests, one entity of each, with a result for each request. The
+ * plan no longer tells which request changed a person or organisation that other entities show, so
+ * the first result carries the events about all of them.
  */
 export async function addForEach(...given: Adding): Promise<Written[]> {
   const [, , , inputs, pathOf] = given
@@ -106,14 +107,17 @@ export async function addForEach(...given: Adding): Promise<Written[]> {
   }))
 }
 
-/** The same, and shows them: an import has nobody who would look. */
+/** Creates the entities of a request and returns their JSON. */
 export async function createEntities(...given: Adding): Promise<Written> {
   const [tx, actor] = given
   const written = await addEntities(...given)
   return { ...written, ...(await render(tx, newEntities(actor, written.ids))) }
 }
 
-/** Replaces an entity: what is left out of its structure goes, persons and organisations stay. */
+/**
+ * Replaces an entity. Nested records that the request leaves out are deleted, but persons and
+ * organisations stay.
+ */
 export async function replaceEntity(
   tx: Tx,
   actor: Actor,
@@ -142,13 +146,14 @@ export async function replaceEntity(
     ...sealedIn(linked.records),
   }
   const doubts = doubtsAbout(BizEntityUpdate, [input])
-  // Moved to another product, it is told in both: who sees the first alone sees it no more.
+  // A move to another product is reported in both: readers of the old product lose the entity.
   const shown = [stored.product_id as number, ...planned.products.values()]
   const told = toldIn(
     shown.map((productID) => ({ id, productID })),
     [id],
   )
-  // By external ids, what is approved might move it to another product than was shown.
+  // The product is recorded, because the external ids in a request kept for approval might lead to
+  // another product by the time it is approved.
   const products = [...planned.products.values()].map((productID) => `product ${productID}`)
   const about = { ids: [id], ...told, linked: [...linked.found, ...planned.found, ...products] }
   const events = [
@@ -158,7 +163,7 @@ export async function replaceEntity(
   return { ...after.seen, ...doubts, ...about, events, before: before.seen.json, changes }
 }
 
-/** Links may close a circle only if two requests write them at once. */
+/** Requests with parent links take turns, so that two together cannot close a circle unseen. */
 async function takeTurns(tx: Tx, inputs: readonly BizEntityInput[]) {
   if (inputs.some(({ bizEntityParents = [] }) => bizEntityParents.length > 0)) await lockParents(tx)
 }
@@ -180,13 +185,13 @@ type Planned = {
   products: Map<number, number>
   /** Entities whose parent links are written. */
   parents: Set<number>
-  /** Parents that were there, by kind and id. */
+  /** Existing parents and dealer groups that links lead to: `bizEntity 7`. */
   found: string[]
-  /** Whether anything of the entities themselves changes. */
+  /** Whether the entities or any records that they own change. */
   changed: boolean
 }
 
-/** Plans the entities and all they own; their persons and organisations are planned already. */
+/** Plans the entities and all that they own. Persons and organisations are planned before. */
 async function planEntities(
   planning: Planning,
   drafts: readonly Draft[],

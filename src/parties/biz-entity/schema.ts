@@ -105,7 +105,7 @@ export const BizEntity = shown('BizEntity', {
   bizEntityParties: Type.Array(BizEntityParty),
   bizEntityParents: Type.Array(BizEntityParent),
 })
-/** An entity's own fields: what its table holds, beside its product. */
+/** An entity's own fields: the columns of its table, except its product. */
 export const BizEntityRecord = Type.Object({ ...bizEntityFields, ...fields })
 
 export const entityFilters = {
@@ -114,7 +114,7 @@ export const entityFilters = {
   UpdatedDate: dateTimeFilter('b.updated_date'),
   UpdatedDateFull: dateTimeFilter('b.updated_date_full', 'greaterThanOrEqual'),
 }
-/** All of them about one and the same account. */
+/** Filters by account. If several are given, one account must match them all. */
 export const accountFilters = {
   AccountID: intFilter('a.account_id'),
   AccountNumber: codeFilter('a.account_number'),

@@ -10,7 +10,7 @@ import { selectOrganisation } from '../organisation/sql.ts'
 import { BizEntityParty } from './party-schema.ts'
 import { BizEntity } from './schema.ts'
 
-/** What entities b show, and in them accounts a and parties y: in the aliases of who selects it. */
+/** What answers show of entities b, accounts a and parties y. A select must use these aliases. */
 
 export const entityColumns = columns(BizEntity, 'b')
 export const addressesOf = listOf(addressKind.table, Address, 'bizEntity', 'b')

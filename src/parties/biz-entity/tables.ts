@@ -18,7 +18,7 @@ export const entityTable = defineTable('biz_entity', {
   updatedDate: true,
 })
 
-/** What an entity has, and goes with it. */
+/** Tables whose rows belong to an entity and are deleted with it. */
 export const ownedTables = [
   accountTable,
   partyTable,
@@ -28,7 +28,7 @@ export const ownedTables = [
   paymentDetailKind.table,
 ]
 
-/** What is referred to comes before what refers to it. */
+/** All tables of entities, in writing order: a table follows the tables that it refers to. */
 export const tables = [
   personTable,
   organisationTable,

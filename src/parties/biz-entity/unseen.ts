@@ -12,20 +12,21 @@ import {
 } from '../investor/identities.ts'
 import { visibleOwner } from '../investor/scope.ts'
 
-/** How changes name those whom they link an investor or an organisation to. */
+/** The references by which changes name linked entities, persons and organisations. */
 const links: Record<OwnerKind, readonly Reference[]> = {
   bizEntity: [parentReference, dealerGroupReference],
   person: [personReference],
   organisation: [organisationReference],
 }
 
-/** What was asked for: its changes, and whether it has been done. */
+/** SQL for the changes of a request kept for approval, and for whether it has been carried out. */
 type Asked = { changes: Fragment; isDone: Fragment }
 
 /**
- * Whether changes name somebody in a link or a party that the caller cannot see, and that is not
- * left as it was. A person whom it has linked is the investor's from then on. Who deletes an
- * investor need not see its parents.
+ * Whether changes name an entity, person or organisation in a link or a party that the caller
+ * cannot see, except names that stay as they were. Persons and organisations no longer count once
+ * the request is done: they belong to the investor then. A delete does not require that the caller
+ * sees the investor's parents.
  */
 export function namesUnseen(actor: Actor, { changes, isDone }: Asked): Fragment {
   if (actor.productIDs === null) return sql`false`
@@ -36,7 +37,7 @@ export function namesUnseen(actor: Actor, { changes, isDone }: Asked): Fragment 
     union all (${unseen(actor, 'organisation')} and not ${isDone})))`
 }
 
-/** The names in all records of the changes but those that are the same before and after. */
+/** The names in all records of the changes, except records that are the same before and after. */
 const namedIn = (changes: Fragment) => sql`
   select f.key as field, n.name #>> '{}' as name
   from (
@@ -46,7 +47,7 @@ const namedIn = (changes: Fragment) => sql`
   cross join jsonb_path_query(f.value, '$.**') n (name)
   where jsonb_typeof(n.name) in ('number', 'string')`
 
-/** Whoever a link is of has a name there, too, that may change by itself. */
+/** Leaves out the name of the entity to which a link belongs: that name may change by itself. */
 const records = (changes: Fragment, place: string) => sql`
   select record - ${bizEntityReference.fields}::text[]
   from jsonb_path_query(${changes}, ${raw(`'${place}.** ? (@.type() == "object")'`)}) record`

@@ -117,7 +117,7 @@ function rowTaker(connection: EventEmitter, parser: EventEmitter) {
 
 /** The content of a row as pg's parser would report it, except that bytes columns stay Buffers. */
 function rowOf(content: Buffer, isBytes: readonly boolean[]) {
-  let at = 2 // behind the 2 bytes with the number of columns
+  let at = 2 // after the 2 bytes with the number of columns
   const fields = isBytes.map((stays) => {
     const length = content.readInt32BE(at)
     const start = at + 4

@@ -3,7 +3,7 @@ import type { Fragment } from './handle.ts'
 
 type Value = string | number | boolean | null | undefined
 
-/** A row by its columns. Only whole numbers are numbers here: what is numeric stays text. */
+/** A row by its columns. Whole numbers are JavaScript numbers; values of type numeric stay text. */
 export type RowOf<Types> = { readonly [Column in keyof Types]?: ValueOf<Types[Column]> }
 type ValueOf<Type> =
   | null
@@ -17,9 +17,9 @@ type ValueOf<Type> =
           : string)
 
 /**
- * Rows from this process as a table in a statement, by the columns and types given: an array for
- * each column, side by side. PostgreSQL reads that more than twice as fast as the same as JSON, and
- * we write it more than twice as fast as the driver would.
+ * Passes rows from Node to an SQL statement as a table, with one array parameter per column.
+ * PostgreSQL reads these arrays more than twice as fast as the same rows as JSON, and this module
+ * writes them more than twice as fast as the driver would.
  */
 export function recordset<const Types extends Readonly<Record<string, string>>>(
   alias: string,
@@ -29,7 +29,7 @@ export function recordset<const Types extends Readonly<Record<string, string>>>(
   return recordsetOf(alias, types, arraysOf(rows, Object.keys(types)))
 }
 
-/** The same of arrays that are there, one for each column; or of symbols for them (see form.ts). */
+/** As recordset, from ready array literals, one per column, or from their symbols (see form.ts). */
 export function recordsetOf(
   alias: string,
   types: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ export function recordsetOf(
   return sql`unnest(${join(typed)}) ${raw(alias)} (${raw(names)})`
 }
 
-/** Rows as arrays, one for each of the columns. */
+/** Turns rows into array literals, one per column. */
 export const arraysOf = <Row extends Readonly<Record<string, Value>>>(
   rows: readonly Row[],
   columns: readonly string[],
@@ -51,7 +51,10 @@ export const arraysOf = <Row extends Readonly<Record<string, Value>>>(
     return arrayLiteral(values, place === 0)
   })
 
-/** A column without any value is no array; the first is, and tells how many rows there are. */
+/**
+ * Gives null for a column without any value, except for the first column (`always`): unnest takes
+ * the number of rows from its array.
+ */
 function arrayLiteral(values: readonly Value[], always: boolean): string | null {
   let literal = ''
   let isEmpty = true

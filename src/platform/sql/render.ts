@@ -4,18 +4,18 @@ import { isOneValue, ownNode } from '../shape/keywords.ts'
 import type { Fragment, Sql } from './handle.ts'
 import { byProduct, inOneProduct } from './spread.ts'
 
-/** JSON as PostgreSQL rendered it: what fills the envelope. */
+/** The content of a response envelope, with JSON as PostgreSQL rendered it. */
 export type Answer<Json extends string | Buffer = string> = {
   json: Json
   recordCount: number
   message?: string
-  /** What stands beside the data at the top level. */
+  /** Further fields of the response, beside the data at the top level. */
   beside?: Readonly<Record<string, string | number>>
-  /** Taken on and not done yet: the answer is 202. */
+  /** The work has been accepted but not done yet: the response is 202. */
   accepted?: true
 }
 
-/** What is answered: a long list is bytes that nobody looks into; see bytes.ts. */
+/** An answer as it is sent. A long list stays bytes that Node does not decode; see bytes.ts. */
 export type Shown = Answer<string | Buffer>
 
 export const nothingFound: Answer = { json: '[]', recordCount: 0 }
@@ -28,21 +28,24 @@ export const columnOf = (field: string) =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
 
-/** A field of a record: its API name, where it comes from, and how that gets into JSON. */
+/** A field of a record: its API name, the SQL it comes from, and how that is written as JSON. */
 export type Field = { name: string; source: string; notation: Notation }
 /**
- * As it stands; as a number, or one that is read and not worked out; in quotes; or as a text that
- * may have anything in it. A piece has the JSON of several fields, with their names.
+ * How a field's value is written as JSON. 'plainly': its text as it stands. 'number': a number from
+ * any expression. 'read number': a number that only has to be read from a column, not calculated.
+ * 'quoted': a text that needs no escaping. 'escaped': a text that may contain any character.
+ * 'piece': the finished JSON of several fields, with their names.
  */
 type Notation = 'plainly' | 'number' | 'read number' | 'quoted' | 'escaped' | 'piece'
 
-/** Where the text of a field's JSON comes from: made there, once for the many rows that have it. */
+/** The source of a field that is JSON text already, made once for the many rows that share it. */
 type Ready = { json: string }
 
 /**
- * The fields of a record, in its order. Made once per resource, at start: they depend on nothing a
- * request brings. `elsewhere` says where the fields come from that are not its own columns; with
- * some of them `ready`, the rows of a select are for `ofFields` alone.
+ * The fields of a record, in the order of its schema. They do not depend on the request, so each
+ * resource makes them once at start. `elsewhere` gives the sources of fields that are not columns
+ * of `alias`. A select with `Ready` sources must go through `ofFields`: to_json would quote their
+ * JSON again.
  */
 export const shownFields = (
   schema: TObject,
@@ -57,16 +60,16 @@ export const shownFields = (
       return { name, source: shownAs(field, column), notation: notationOf(field) }
     })
 
-/** The fields of a record from one on to another: those of a piece. */
+/** The consecutive fields from `first` to `last`, from which a piece can be made. */
 export function stretch(fields: readonly Field[], first: string, last: string): readonly Field[] {
   const place = (wanted: string) => fields.findIndex(({ name }) => name === wanted)
   return fields.slice(place(first), place(last) + 1)
 }
 
-/** Their JSON as one text, made where they are read: once for the many rows that have them. */
+/** The JSON of fields as one text. Made where they are read: once for many rows that share them. */
 export const pieceOf = (fields: readonly Field[]): Fragment => raw(`concat(${partsOf(fields)})`)
 
-/** A record of which some fields are found ready in columns that are named for the pieces. */
+/** Replaces the fields that belong to a piece by the column of `alias` that holds the piece. */
 export const inPieces = (
   fields: readonly Field[],
   alias: string,
@@ -78,13 +81,13 @@ export const inPieces = (
     return field === own?.[0] ? [{ name, source: `${alias}.${name}`, notation: 'piece' }] : []
   })
 
-/** A text's JSON, made where it is read. */
+/** SQL for the JSON of a text or a date, for use where the value is read. */
 export const jsonText = (source: string) => `to_json(${source})::text`
 
-/** A select of records whose fields may be known: their JSON is then made from them. */
+/** A select of records. Where its fields are known, the JSON is written from them. */
 export type Selected = Fragment & { fields?: readonly Field[] }
 
-/** Says what fields the rows of a select have. */
+/** Attaches to a select the fields that its rows have. */
 export const ofFields = (fields: readonly Field[], select: Fragment): Selected =>
   Object.assign(select, { fields })
 
@@ -98,7 +101,7 @@ export const columns = (
   elsewhere: Record<string, string> = {},
 ): Fragment => listed(shownFields(schema, alias, elsewhere))
 
-/** How a column is shown, by its field's schema. */
+/** The SQL that shows a column as its field's schema demands. */
 function shownAs(field: TSchema, column: string): string {
   const { format, decimal, encrypted } = ownNode(field)
   if (encrypted) return maskOf(column)
@@ -114,13 +117,13 @@ function notationOf(field: TSchema): Notation {
 }
 
 /**
- * A record as the text of its JSON, the same that to_json of a row of these fields writes: that
- * finds out anew for every value of every row how its type is written, which takes half its time.
+ * A record as the text of its JSON, the same text that to_json would write. It is faster, because
+ * to_json looks up for every value of every row how its type is written: half of its time.
  */
 export const recordOf = (fields: readonly Field[]): Fragment =>
   raw(`concat(${partsOf(fields, '{')}, '}')`)
 
-/** What is written of fields, one behind another, with something before them. */
+/** The arguments of concat() that write fields one after another, with `first` before them. */
 const partsOf = (fields: readonly Field[], first = '') =>
   fields
     .map((field, i) => {
@@ -131,11 +134,14 @@ const partsOf = (fields: readonly Field[], first = '') =>
     })
     .join(', ')
 
-/** A record as the JSON of its values alone, one behind another in the order of the fields. */
+/** A record as the JSON of its values without the names, each followed by the character 1F. */
 export const valuesOf = (fields: readonly Field[]): Fragment =>
   raw(`concat(${fields.map((field) => `${textOf(field)}, E'\\x1f'`).join(', ')})`)
 
-/** The record of such values; of null there is nothing. No JSON has the mark between them in it. */
+/**
+ * Makes a record from the text that valuesOf wrote, in which null is an empty text. JSON escapes
+ * control characters, so the separator 1F never occurs within a value.
+ */
 export function recordOfValues(names: readonly string[], values: string): string {
   const parts = values.split('\x1f')
   let record = ''
@@ -144,11 +150,14 @@ export function recordOfValues(names: readonly string[], values: string): string
   return `${record}}`
 }
 
-/** As recordOf, of a row r of a select, in which the fields have their API names; or of any row. */
+/**
+ * The JSON of row r of a select. If the fields are known, recordOf writes it from the columns named
+ * by their API names; otherwise to_json does.
+ */
 export const recordOfRow = ({ fields }: Selected): Fragment =>
   fields ? recordOf(fields.map(readFrom)) : raw('to_json(r)')
 
-/** The same as a text, whatever the row is of. */
+/** As recordOfRow, but always of type text: to_json alone gives json. */
 export const textOfRow = (select: Selected): Fragment => sql`(${recordOfRow(select)})::text`
 
 const readFrom = ({ name, notation }: Field): Field => ({
@@ -157,11 +166,14 @@ const readFrom = ({ name, notation }: Field): Field => ({
   notation: notation === 'number' ? 'read number' : notation,
 })
 
-/** Records as the text of an array, as json_agg writes it; in an order, where one is given. */
+/** Records as the text of a JSON array, as json_agg writes it. `order` is an order by clause. */
 export const arrayOfRecords = (record: Fragment, order = ''): Fragment =>
   sql`coalesce('[' || string_agg(${record}, E', \\n '${raw(order)}) || ']', '[]')`
 
-/** Where a number may be named twice, none is made a text of before it is written. */
+/**
+ * concat() writes a 'read number' without a cast to text before. This names the source twice, so
+ * it is not done for a number that would have to be calculated twice.
+ */
 const jsonOf = (field: Field) =>
   field.notation === 'read number'
     ? `${field.source}, case when ${field.source} is null then 'null' end`
@@ -172,21 +184,21 @@ function textOf({ source, notation }: Field): string {
   return notation === 'escaped' ? jsonText(source) : `${source}::text`
 }
 
-/** The column beside a sealed one, with what answers show of it. */
+/** The column beside an encrypted one with the masked value that answers show. */
 export const maskOf = (column: string) => `${column}_mask`
 
-/** The column beside a sealed one, by which its record is found. */
+/** The column beside an encrypted one with the digest by which its record is found. */
 export const digestOf = (column: string) => `${column}_digest`
 
-/** The column beside a sealed one that tells whether it looks wrong: nobody has to open it. */
+/** The column beside an encrypted one that tells, without decryption, if the value looks wrong. */
 export const doubtOf = (column: string) => `${column}_doubt`
 
-/** Of a bank number in a column the last three characters only, and nothing of a short one. */
+/** Masks a bank number except its last three characters; one of three or fewer is all masked. */
 export const lastThree = (column: string) => `case when length(${column}) <= 3
   then repeat('*', length(${column}))
   else repeat('*', length(${column}) - 3) || right(${column}, 3) end`
 
-/** A moment as the API writes it. */
+/** A time stamp as the API writes it. */
 export const utc = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
 
@@ -213,7 +225,7 @@ export async function renderOne(handle: Sql, select: Fragment): Promise<Answer |
 
 type Key = { productID: number; id: number }
 
-/** Records of the ledger, read product by product and put together by their key. */
+/** Reads records of the ledger with one SQL statement per product and sorts them by id. */
 export async function renderByProduct(
   handle: Sql,
   keys: readonly Key[],
@@ -232,5 +244,5 @@ export async function renderByProduct(
   return { json: arrayOf(inOrder), recordCount: rows.length }
 }
 
-/** As PostgreSQL writes an array of records. */
+/** The JSON array of some records, with the same separators as json_agg writes. */
 export const arrayOf = (records: readonly string[]) => `[${records.join(', \n ')}]`

@@ -1,14 +1,15 @@
 import type { Sql } from './handle.ts'
 
 /**
- * Statements of one caller under way, and records in one: while PostgreSQL reads some, Node answers
- * others. Of 64 callers at once, 24 to a statement were answered a fifth faster than 64, and with a
- * third statement for those whom two leave over a fifteenth faster than with two.
+ * How many SQL statements of one asker run at once, and how many records one of them reads. Several
+ * smaller statements let Node answer some callers while PostgreSQL reads for others. With 64
+ * concurrent callers, 24 records per statement were a fifth faster than 64; a third statement for
+ * the callers left over by two was a fifteenth faster than two.
  */
 const usuallyAtOnce = 2
 const mostAtOnce = 3
 export const mostTogether = 24
-/** So many must wait for the third to be worth it; a few would only make all of them shorter. */
+/** The third statement starts only if this many wait; for fewer it would just split the work. */
 const crowd = mostTogether / 2
 
 type Waiting = {
@@ -19,7 +20,7 @@ type Waiting = {
 }
 type Queue = { waiting: Waiting[]; running: number; isCalled: boolean }
 
-/** Reads the records of some ids that whoever asks may see: their JSON, by id. */
+/** Reads the JSON of the records with these ids that the asker may see, by id. */
 type Read<Asker> = (
   handle: Sql,
   asker: Asker,
@@ -27,10 +28,10 @@ type Read<Asker> = (
 ) => Promise<Map<number, string>>
 
 /**
- * Reads of one record each, as a caller sends them by the dozen: those that arrive together share a
- * statement, since to set one up costs more than to read a record. A statement starts after all
- * that it answers have arrived, so that nobody is told anything old; whoever is alone waits for
- * nobody. Only requests of one session share, so that all see the same.
+ * Combines single-record reads that arrive together into one SQL statement, because setting up a
+ * statement costs more than reading a record. A statement starts only after all requests it answers
+ * have arrived, so no answer is older than its request; a lone request does not wait for others.
+ * Only requests of one session share a statement, so that all of them may see the same records.
  */
 export function readTogether<Asker>(read: Read<Asker>) {
   const queues = new Map<Asker, Queue>()
@@ -38,7 +39,7 @@ export function readTogether<Asker>(read: Read<Asker>) {
   function call(asker: Asker, queue: Queue) {
     if (queue.isCalled || !mayBegin(queue)) return
     queue.isCalled = true
-    // What arrived in the same turn is waited for.
+    // Lets the other requests of this turn of the event loop join the statement.
     setImmediate(() => {
       queue.isCalled = false
       void workOff(asker, queue)
@@ -65,15 +66,15 @@ export function readTogether<Asker>(read: Read<Asker>) {
 const mayBegin = ({ running, waiting }: Queue) =>
   running < usuallyAtOnce || (running < mostAtOnce && waiting.length >= crowd)
 
-/** What fails together is tried one by one: the fault may be of one alone. */
+/** If a shared statement fails, each id is read alone, because only one may be at fault. */
 async function answer<Asker>(read: Read<Asker>, asker: Asker, asked: readonly Waiting[]) {
-  const [{ handle }] = asked as [Waiting] // nobody calls without any
+  const [{ handle }] = asked as [Waiting] // there is always at least one
   try {
     const found = await read(handle, asker, [...new Set(asked.map(({ id }) => id))])
     const tell = () => {
       for (const { id, resolve } of asked) resolve(found.get(id))
     }
-    // Before many are told, which takes its time, the next statement is on its way.
+    // Answering many callers takes time, so the next statement is sent first.
     if (asked.length > 1) setImmediate(tell)
     else tell()
   } catch (error) {
