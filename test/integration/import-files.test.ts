@@ -132,6 +132,16 @@ describe('A workbook', () => {
     )
   })
 
+  it('has texts without their pronunciation, which stands beside them', async () => {
+    const { accountID } = fund.accounts[0]!
+    const comment = { inline: '\u6771\u4eac', spoken: '\u30c8\u30a6\u30ad\u30e7\u30a6' }
+    const book = await workbook([bookHead, row(accountID, 46_031, comment)])
+    const end = await imported(service.admin, terms, book, 'spoken.xlsx')
+    assert.equal(end.rowsAccepted, 1)
+    const posted = (await postedTo(accountID)).at(-1)
+    assert.equal(posted.comment, comment.inline)
+  })
+
   it('has percentages as one sees them: 2% is no 0.02', async () => {
     const { accountID } = fund.accounts[4]!
     const percents = [...bookHead.slice(0, -1), { text: 'entryFeePercentage' }]
@@ -190,6 +200,16 @@ describe('A file of CSV', () => {
     const told = posted.map(({ comment }: { comment: string }) => comment)
     assert.deepEqual(told.slice(0, 4), ['#0 of all', '0', '#1 of all', '1'])
     assert.equal(told.filter((comment: string) => /^#\d+ of all$/.test(comment)).length, 300)
+  })
+
+  it('keeps a head that begins with # in quotes, with and without the mark of UTF-8', async () => {
+    const { accountID } = fund.accounts[3]!
+    const text = lines(['"# paid"', ...head], ['5', ...deposit(accountID, 'under a head')])
+    for (const mark of ['', '\ufeff']) {
+      const end = await imported(service.admin, terms, Buffer.from(mark + text))
+      assert.deepEqual([end.rowsAccepted, end.rowsRefused], [1, 0], JSON.stringify(mark))
+      assert.deepEqual(end.unknownColumns, ['# paid'])
+    }
   })
 
   it('is refused where a note has an open quote, which would swallow rows in silence', async () => {

@@ -4,6 +4,7 @@ import { ZipFile } from 'yazl'
 type Style = 'percent' | 'wide' | 'account' | 'branch'
 type Cell =
   | { text: string }
+  | { inline: string; spoken: string }
   | { number: string; style?: Style }
   | { day: number }
   | { formula: string; fault?: string }
@@ -49,6 +50,10 @@ export function workbook(
       const { formula, fault } = cell
       const found = fault ? `<v>${fault}</v>` : ''
       return `<c r="${place}"${fault ? ' t="e"' : ''}><f>${formula}</f>${found}</c>`
+    }
+    if ('inline' in cell) {
+      const spoken = `<rPh sb="0" eb="1"><t>${cell.spoken}</t></rPh>`
+      return `<c r="${place}" t="inlineStr"><is><t>${cell.inline}</t>${spoken}</is></c>`
     }
     return `<c r="${place}" t="s"><v>${texts.push(cell.text) - 1}</v></c>`
   }

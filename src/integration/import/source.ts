@@ -77,14 +77,21 @@ function delimiterIn(text: string): string {
  * the file cannot contain, marks such a # beforehand.
  */
 async function* marked(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = ''
+  let held = '\n' // stands before the first line, and is taken away again
+  let isFirst = true
   for await (const text of texts) {
     const whole = held + text
-    held = /\n"?$/.exec(whole)?.[0] ?? ''
-    yield whole.slice(0, whole.length - held.length).replaceAll('\n"#', '\n"\0#')
+    held = /\n\ufeff?"?$/.exec(whole)?.[0] ?? ''
+    const marks = whole.slice(0, whole.length - held.length).replaceAll(quotedSign, '$1\0#')
+    if (marks) yield isFirst ? marks.slice(1) : marks
+    isFirst &&= marks === ''
   }
-  if (held) yield held
+  const last = isFirst ? held.slice(1) : held
+  if (last) yield last
 }
+
+/** A # that begins a line and is inside quotes; the first line may have a byte order mark. */
+const quotedSign = /(\n\ufeff?")#/g
 
 /** Lets other work run between two pieces; after it, the parser has reported any error. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))

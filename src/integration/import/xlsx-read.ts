@@ -219,19 +219,27 @@ function openTexts(path: string): Texts {
   }
 }
 
+/** Whether the parser is within rPh, the pronunciation of a text, which is not part of the text. */
+function spoken() {
+  let isWithin = false
+  return (name: string, opens: boolean) => {
+    if (name === 'rPh') isWithin = opens
+    return isWithin
+  }
+}
+
 async function readTexts(zip: yauzl.ZipFile, entry: yauzl.Entry, texts: Texts) {
   let text = ''
   let inText = false
-  let isReading = false // within rPh, the pronunciation of a text, which is not part of it
+  const isSpoken = spoken()
   const parser = parserWith({
     open: (name) => {
       if (name === 'si') text = ''
-      if (name === 'rPh') isReading = true
-      inText = name === 't' && !isReading
+      inText = !isSpoken(name, true) && name === 't'
     },
     close: (name) => {
       if (name === 'si') texts.add(text)
-      if (name === 'rPh') isReading = false
+      isSpoken(name, false)
       inText = false
     },
     text: (piece) => {
@@ -259,8 +267,10 @@ async function* sheetRows(
   let cells: Cell[] = []
   let cell: Open | undefined
   let inValue = false
+  const isSpoken = spoken()
   const parser = parserWith({
     open: (name, attributes) => {
+      const isPartOfValue = !isSpoken(name, true)
       if (name === 'row') {
         line = Number(attributes.r ?? line + 1)
         cells = []
@@ -269,12 +279,13 @@ async function* sheetRows(
         const column = r === undefined ? cells.length : columnOf(r)
         cell = { column, type: t, style: Number(s ?? -1), value: '', isFormula: false }
       } else {
-        inValue = name === 'v' || name === 't'
+        inValue = isPartOfValue && (name === 'v' || name === 't')
         if (name === 'f' && cell) cell.isFormula = true
       }
     },
     close: (name) => {
       inValue = false
+      isSpoken(name, false)
       if (name === 'c' && cell) {
         while (cells.length < cell.column) cells.push('')
         cells[cell.column] = cellOf(cell, reading)
