@@ -171,7 +171,7 @@ describe('A backup', { concurrency: false }, () => {
     const dataDir = temporaryFolder()
     const without = await runCli(['restore', folder], { REGISTRY_DATA_DIR: dataDir })
     assert.equal(without.code, 1)
-    assert.match(without.errors, /sealed with the encryption key [0-9a-f]{16}, which is not here/)
+    assert.match(without.errors, /sealed with the encryption key [0-9a-f]{16}, which was not found/)
     const other = Buffer.alloc(32, 9).toString('base64')
     const wrong = await runCli(['restore', folder], {
       REGISTRY_DATA_DIR: dataDir,

@@ -42,17 +42,24 @@ type Row = {
 /** The parties that a statement can read: with organisations, its set-up takes twice as long. */
 export type Parties = 'persons' | 'organisations'
 
-/** Reads entities that the caller may see: JSON for plain ones, undefined for all others. */
+/** An entity that a statement of this file could not read: perhaps only because of its parties. */
+export type NotPlain = { isPlainButForParties: boolean }
+
+/** Reads entities that the caller may see: JSON for plain ones, for others why they are not. */
 export async function readPlain(
   handle: Sql,
   actor: Actor,
   ids: readonly number[],
   parties: Parties,
-): Promise<Map<number, string | undefined>> {
+): Promise<Map<number, string | NotPlain>> {
   const given = new Map([[these, JSON.stringify(ids)]])
   const rows = await handle.query<Row>(statementFor(actor, parties).with(given))
-  return new Map(rows.map((row) => [row.id, isPlain(row) ? recordOf(row) : undefined]))
+  return new Map(rows.map((row) => [row.id, isPlain(row) ? recordOf(row) : notPlain(row)]))
 }
+
+const notPlain = ({ accounts, hasParents }: Row): NotPlain => ({
+  isPlainButForParties: accounts !== null && !hasParents,
+})
 
 const isPlain = ({ accounts, parties, hasParents }: Row) =>
   accounts !== null && parties !== null && hasParents === false

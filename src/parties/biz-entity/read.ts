@@ -16,7 +16,7 @@ import { paymentDetailsOf } from '../payment-detail/sql.ts'
 import { selectPerson } from '../person/sql.ts'
 import { askedFor, itsAccounts } from './filters.ts'
 import { selectParent } from './parents.ts'
-import { givenIDs, readPlain } from './plain.ts'
+import { givenIDs, type NotPlain, readPlain } from './plain.ts'
 import type { BizEntityQuery } from './schema.ts'
 import {
   accountColumns,
@@ -67,30 +67,37 @@ async function readEntity(handle: Sql, actor: Actor, id: number): Promise<Answer
 }
 
 /**
- * Unless products are spread over several machines, entities are first read by the short statements
- * for plain ones. An entity that these cannot show is read by the next longer statement. Next time
- * that statement is used first, for the whole list, because two statements in a row take longer
- * than the longer one alone.
+ * Unless products are spread over several machines, entities are first read by the short statement
+ * for plain ones. An entity that it cannot show is read by the statement that can. Next time that
+ * statement is used first, for the whole list, because two statements in a row take longer than the
+ * longer one alone.
  */
 const entityOf = readTogether<Actor>(async (handle, actor, ids) => {
   if (await handle.isSpread()) return readThese(handle, actor, ids)
   const found = new Map<number, string>()
-  let left = ids
-  for (let extent = extentOf(ids); left.length > 0; extent++) {
+  let left: readonly number[] = ids
+  while (left.length > 0) {
+    const extent = extentOf(left)
     const read = await reads[extent]!(handle, actor, left)
-    for (const [id, json] of read) if (json !== undefined) found.set(id, json)
-    left = left.filter((id) => read.has(id) && !found.has(id))
-    for (const id of left) remember(id, extent + 1)
+    const others: number[] = []
+    for (const [id, result] of read) {
+      if (typeof result === 'string') found.set(id, result)
+      else {
+        remember(id, result.isPlainButForParties ? extent + 1 : wholeExtent)
+        others.push(id)
+      }
+    }
+    left = others
   }
   return found
 })
 
-/** Reads existing records by id. A record is undefined if it needs a longer statement. */
+/** Reads existing records by id, as JSON, or tells why a record needs a longer statement. */
 type Reading = (
   handle: Sql,
   actor: Actor,
   ids: readonly number[],
-) => Promise<ReadonlyMap<number, string | undefined>>
+) => Promise<ReadonlyMap<number, string | NotPlain>>
 
 /** In order of length: each can show all that the previous ones can, the last shows everything. */
 const reads: readonly Reading[] = [
@@ -98,6 +105,7 @@ const reads: readonly Reading[] = [
   (handle, actor, ids) => readPlain(handle, actor, ids, 'organisations'),
   (handle, actor, ids) => readThese(handle, actor, ids),
 ]
+const wholeExtent = reads.length - 1
 
 /**
  * The index in `reads` that an entity needs, if not the first. It is only a hint: the longer
