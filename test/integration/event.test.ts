@@ -5,7 +5,7 @@ import pg from 'pg'
 import { sweep } from '../../src/operations/maintenance.ts'
 import { openDatabase } from '../../src/platform/sql/handle.ts'
 import { isSpread, rowsOf } from '../support/database.ts'
-import { eventsAfter, feedEnd, readEvents, type Told } from '../support/events.ts'
+import { eventsAfter, feedEnd, readEvents, recordsIn, type Told } from '../support/events.ts'
 import { all, type Fund, newFund, newProduct, only } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService, withService } from '../support/service.ts'
@@ -192,14 +192,16 @@ describe('The order of events', () => {
           }
         })
         const followed = Promise.all(
-          nodes.map(({ admin }) => eventsAfter(admin, start, 96, { PageSize: 7 })),
+          nodes.map(({ admin }) => eventsAfter(admin, start, 96, { PageSize: 7 }, recordsIn)),
         )
         await Promise.all(writers)
         const [here, there] = await followed
         const later = await readEvents(service.admin, { After: start, PageSize: 1000 })
         assert.deepEqual(here, later.events)
         assert.deepEqual(there, later.events)
-        assert.equal(new Set(here!.map(({ eventID }) => eventID)).size, 96)
+        assert.equal(new Set(here!.map(({ eventID }) => eventID)).size, here!.length)
+        const records = here!.flatMap(({ resource, ids }) => ids.map((id) => `${resource} ${id}`))
+        assert.equal(new Set(records).size, 96)
       },
       service.connection,
     )

@@ -28,10 +28,11 @@ export async function eventsAfter(
   cursor: string,
   count: number,
   query: Record<string, string | number> = {},
+  countOf: (seen: readonly Told[]) => number = (seen) => seen.length,
 ): Promise<Told[]> {
   const seen: Told[] = []
   let After = cursor
-  for (let turns = 0; seen.length < count; turns++) {
+  for (let turns = 0; countOf(seen) < count; turns++) {
     assert.ok(turns < 100, `Waited in vain for ${count} events: ${JSON.stringify(seen)}`)
     const read = await readEvents(client, { ...query, After, Wait: 2 })
     seen.push(...read.events)
@@ -50,3 +51,7 @@ export async function feedEnd(client: Client): Promise<string> {
     After = event!.cursor
   }
 }
+
+/** How many records events name: postings that arrive together share one (decision 0430). */
+export const recordsIn = (events: readonly Told[]) =>
+  events.reduce((sum, { ids }) => sum + ids.length, 0)
