@@ -11,6 +11,8 @@ const money = ({ make }: World, amount: number) => ({ ...make.posting(), quantit
 /** The most frequent operations, each with one valid request. */
 export const operations: Record<string, (world: World) => Request | Promise<Request>> = {
   'entity-by-id': ({ holder }) => get(`/BizEntity?BizEntityID=${holder.bizEntityID}`),
+  'entity-with-organisation-by-id': async ({ make }) =>
+    get(`/BizEntity?BizEntityID=${(await make.entity()).bizEntityID}`),
   'entity-page': () => get('/BizEntity?PageSize=100&PageNumber=2'),
   'entity-by-account': () => get('/BizEntity?AccountNumber.beginsWith=10&PageSize=20'),
   'entities-changed': () => get('/BizEntity?UpdatedDateFull=2024-01-01T00:00:00Z&PageSize=100'),

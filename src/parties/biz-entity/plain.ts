@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { today } from '../../catalogue/product/today.ts'
 import type { Actor } from '../../platform/actor.ts'
-import { type Made, made } from '../../platform/sql/form.ts'
+import { type Made, madeForEach } from '../../platform/sql/form.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { many } from '../../platform/sql/render.ts'
 import { mostTogether } from '../../platform/sql/together.ts'
@@ -53,7 +53,7 @@ export async function readPlain(
   parties: Parties,
 ): Promise<Map<number, string | NotPlain>> {
   const given = new Map([[these, JSON.stringify(ids)]])
-  const rows = await handle.query<Row>(statementFor(actor, parties).with(given))
+  const rows = await handle.query<Row>(statementFor[parties](actor).with(given))
   return new Map(rows.map((row) => [row.id, isPlain(row) ? recordOf(row) : notPlain(row)]))
 }
 
@@ -77,17 +77,9 @@ const these = Symbol('ids')
  * Each actor's statement is made once. The text is long: building it and finding the name of its
  * prepared statement takes a quarter of Node's time for an entity.
  */
-const statements: Record<Parties, WeakMap<Actor, Made>> = {
-  persons: new WeakMap(),
-  organisations: new WeakMap(),
-}
-
-function statementFor(actor: Actor, parties: Parties): Made {
-  const known = statements[parties].get(actor)
-  if (known) return known
-  const statement = made(plainEntities(actor, parties))
-  statements[parties].set(actor, statement)
-  return statement
+const statementFor: Record<Parties, (actor: Actor) => Made> = {
+  persons: madeForEach((actor) => plainEntities(actor, 'persons')),
+  organisations: madeForEach((actor) => plainEntities(actor, 'organisations')),
 }
 
 /**

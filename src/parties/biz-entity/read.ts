@@ -2,7 +2,7 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import { askedOfOthers, isNear, pageByOthers } from '../../platform/sql/by-others.ts'
 import { asksFor } from '../../platform/sql/filters.ts'
-import { type Made, made } from '../../platform/sql/form.ts'
+import { madeForEach } from '../../platform/sql/form.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { type RowOf, recordset } from '../../platform/sql/recordset.ts'
@@ -138,16 +138,9 @@ async function readThese(handle: Sql, actor: Actor, ids: readonly number[]) {
 /** Placeholder in the statement for the ids of one run. */
 const these = Symbol('ids')
 
-const statements = new WeakMap<Actor, Made>()
-
-function madeFor(actor: Actor): Made {
-  const known = statements.get(actor)
-  if (known) return known
-  const page = pageOfThese(actor, these)
-  const statement = made(eachRecord(selectEntities(actor, page, selectBalances)))
-  statements.set(actor, statement)
-  return statement
-}
+const madeFor = madeForEach((actor: Actor) =>
+  eachRecord(selectEntities(actor, pageOfThese(actor, these), selectBalances)),
+)
 
 const pageOfThese = (actor: Actor, ids: string | symbol) => sql`
       select b.* from (${givenIDs(ids)}) g

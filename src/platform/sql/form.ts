@@ -43,6 +43,21 @@ export class Made extends Sql {
 /** Turns an SQL statement into one that keeps its text. */
 export const made = (statement: Sql): Made => new Made(statement, statement.values)
 
+/**
+ * Returns what makes a statement once for each object that it depends on, such as the actor, and
+ * keeps it as long as that object lives.
+ */
+export function madeForEach<By extends object>(make: (by: By) => Sql): (by: By) => Made {
+  const kept = new WeakMap<By, Made>()
+  return (by) => {
+    const known = kept.get(by)
+    if (known) return known
+    const statement = made(make(by))
+    kept.set(by, statement)
+    return statement
+  }
+}
+
 /** The most texts kept per kind: callers can leave out fields in any combination. */
 const mostForms = 200
 
