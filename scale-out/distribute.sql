@@ -95,6 +95,8 @@ select create_distributed_table('distribution', 'product_id', colocate_with => '
 select create_distributed_table(
   'distribution_component', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('entitlement', 'product_id', colocate_with => 'ledger_account');
+select create_distributed_table(
+  'entitlement_total', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('withholding', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table('drp_residual', 'product_id', colocate_with => 'ledger_account');
 select create_distributed_table(

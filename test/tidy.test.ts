@@ -86,6 +86,7 @@ const writers: Record<string, string> = {
   distribution: 'distribution',
   distribution_component: 'distribution',
   entitlement: 'distribution',
+  entitlement_total: 'distribution',
   drp_residual: 'distribution',
   entitlement_history: 'distribution',
   distribution_version: 'distribution',

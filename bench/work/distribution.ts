@@ -5,7 +5,12 @@ import type { Service } from '../service.ts'
 
 /** The rows that each stage inserts or updates: a condition for each table. */
 const written: Record<string, Record<string, string>> = {
-  Declare: { entitlement: 'corporate_action_id = $1' },
+  Declare: {
+    entitlement: 'corporate_action_id = $1',
+    entitlement_total: `(product_id, account_id, investment_id) in (
+      select product_id, account_id, investment_id from entitlement
+      where corporate_action_id = $1)`,
+  },
   Payment: {
     biz_transaction: 'corporate_action_id = $1 and biz_transaction_type_id = 10',
     entitlement: 'corporate_action_id = $1',

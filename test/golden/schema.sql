@@ -821,6 +821,15 @@ create table entitlement_history (
 CREATE INDEX entitlement_history_account ON public.entitlement_history USING btree (product_id, account_id);
 grant insert, select on entitlement_history to registry_service;
 
+create table entitlement_total (
+  product_id integer not null,
+  account_id integer not null,
+  investment_id integer not null,
+  gross_amount numeric not null,
+  constraint entitlement_total_pkey PRIMARY KEY (product_id, account_id, investment_id)
+);
+grant insert, select, update on entitlement_total to registry_service;
+
 create table entitlement_version (
   product_id integer not null,
   corporate_action_id integer not null,

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { dec, shown } from '../support/decimals.ts'
-import { choose, configure, entitled, keyOf, stage, takeBack } from '../support/distribution.ts'
+import {
+  assertFigures,
+  choose,
+  configure,
+  entitled,
+  keyOf,
+  stage,
+  takeBack,
+} from '../support/distribution.ts'
 import {
   declare,
   type Holder,
@@ -125,6 +133,8 @@ async function play(plan: Scenario) {
     const terms = termsOf(one, plan.yen, targetUnits, prices)
     const distribution = await configure(service, fund, bodyOf(one, terms, target))
     await run(one, terms, holders, distribution, plan.sameTarget)
+    for (const day of [terms.recordDate, dayOf(one.pay), dayOf(one.pay + one.allotLater - 1), ''])
+      await assertFigures(service, fund.productID, day)
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
+import { residualChecks } from '../../src/operations/verify/residual-checks.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
 import { isSpread } from '../support/database.ts'
@@ -32,6 +33,7 @@ after(async () => {
   await service.stop()
 })
 
+const moneyChecks = [...distributionChecks, ...residualChecks]
 const stages = ['Declare', 'Payment', 'DrpAllotment'] as const
 
 /** Makes distributions at every stage, two of them completed, for the corruptions below. */
@@ -241,6 +243,15 @@ const corruptions: Record<string, string[]> = {
     spoil('corporate_action_id = null', of(10)),
     spoil('biz_transaction_type_id = 2', of(11)),
   ],
+  'what a holding was entitled to in all is the sum of its entitlements': [
+    'update entitlement_total set gross_amount = gross_amount + 0.01',
+    'delete from entitlement_total',
+    `insert into entitlement_total select product_id, account_id, investment_id, 1
+      from holding on conflict do nothing`,
+  ],
+  'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)': [
+    `update entitlement set units = units + 1 where ${declared}`,
+  ],
   'what is left of reinvested money is what allotments left and nobody was paid': [
     'update drp_residual set amount = amount + 0.01',
     'delete from drp_residual',
@@ -261,9 +272,6 @@ const corruptions: Record<string, string[]> = {
     spoil('account_id = account_id - 1', of(13)),
     copy(13),
   ],
-  'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)': [
-    `update entitlement set units = units + 1 where ${declared}`,
-  ],
 }
 
 describe('Distributions that are right', () => {
@@ -274,7 +282,7 @@ describe('Distributions that are right', () => {
 const onCopies = (name: string) => isSpread && /overtaken/.test(name) && 'verified on copies there'
 
 describe('verify finds it when it does not hold that', () => {
-  for (const { name, violations } of distributionChecks)
+  for (const { name, violations } of moneyChecks)
     it(name, { skip: onCopies(name) }, async () => {
       assert.ok(corruptions[name]?.length, 'the test knows a way to break it')
       for (const corruption of corruptions[name]!)
@@ -303,7 +311,7 @@ describe('The ways to break a distribution', () => {
   it('are of checks that there are', () => {
     assert.deepEqual(
       Object.keys(corruptions),
-      distributionChecks.map(({ name }) => name),
+      moneyChecks.map(({ name }) => name),
     )
   })
 })

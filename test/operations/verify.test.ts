@@ -5,6 +5,7 @@ import { checks } from '../../src/operations/verify/checks.ts'
 import { distributionChecks } from '../../src/operations/verify/distribution-checks.ts'
 import { paymentChecks } from '../../src/operations/verify/payment-checks.ts'
 import { reconciliationChecks } from '../../src/operations/verify/reconciliation-checks.ts'
+import { residualChecks } from '../../src/operations/verify/residual-checks.ts'
 import { chainCheck, verify } from '../../src/operations/verify/verify.ts'
 import { foundAfter } from '../support/corruption.ts'
 import { rowsOf, urlOf } from '../support/database.ts'
@@ -247,9 +248,12 @@ describe('The ways to break the register', () => {
     assert.deepEqual(
       made.filter((name) => !(name in corruptions)),
       [
-        ...[...distributionChecks, ...paymentChecks, ...reconciliationChecks].map(
-          ({ name }) => name,
-        ),
+        ...[
+          ...distributionChecks,
+          ...residualChecks,
+          ...paymentChecks,
+          ...reconciliationChecks,
+        ].map(({ name }) => name),
         chainCheck,
       ],
     )

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Client } from './client.ts'
 import { rowsOf } from './database.ts'
 import { all, type Fund, newFund, only, poster } from './ledger.ts'
@@ -148,3 +149,57 @@ export async function fingerprint({ connection }: Pick<Service, 'connection'>): 
   const rows = await rowsOf(connection, `${hashes.join(' union all ')} order by t`)
   return JSON.stringify(rows)
 }
+
+/**
+ * Compares what the holdings of a product show of distributions at a day (today, if it is '') with
+ * the sums over all their entitlements and payments of residuals.
+ */
+export async function assertFigures(service: Service, productID: number, day: string) {
+  const path = `/BizEntity/Account/Holdings?ProductID=${productID}&PageSize=1000`
+  const shown = await service.admin.get(day ? `${path}&Date=${day}` : path)
+  const places = shown.data.map(({ accountID, investmentID }: Position) => [
+    accountID,
+    investmentID,
+  ])
+  const sums = await rowsOf(service.connection, sumsOfHoldings, [
+    productID,
+    day || null,
+    places.map(([accountID]: number[]) => accountID),
+    places.map(([, investmentID]: number[]) => investmentID),
+  ])
+  const figures = shown.data.map((one: Position) => ({
+    declared: one.distributionEntitlement,
+    paid: one.distributionsPaid,
+    residual: one.drpResidual,
+  }))
+  const expected = sums.map((row) => ({
+    declared: Number(row.declared),
+    paid: Number(row.paid),
+    residual: Number(row.residual),
+  }))
+  assert.deepEqual(figures, expected, `at ${day || 'the end of today'}`)
+}
+
+type Position = Record<
+  'accountID' | 'investmentID' | 'distributionEntitlement' | 'distributionsPaid' | 'drpResidual',
+  number
+>
+
+const sumsOfHoldings = `
+  select coalesce(sum(e.gross_amount) filter (where d.record_date <= n.day
+      and (d.distribution_status_id = 2 or d.payment_date > n.day)), 0) as declared,
+    coalesce(sum(e.gross_amount) filter (
+      where d.distribution_status_id > 2 and d.payment_date <= n.day), 0) as paid,
+    coalesce(sum(e.drp_residual - e.residual_before) filter (
+      where coalesce(d.drp_allotment_date, d.payment_date) <= n.day), 0) - (
+        select coalesce(sum(r.amount), 0) from residual_payment r
+        where r.product_id = n.product_id and r.account_id = h.account_id
+          and r.investment_id = h.investment_id and r.reversed_date is null
+          and r.payment_date <= n.day) as residual
+  from (select $1::int as product_id, coalesce($2::date, current_date) as day) n
+  cross join unnest($3::int[], $4::int[]) with ordinality h (account_id, investment_id, place)
+  left join entitlement e on e.product_id = n.product_id and e.account_id = h.account_id
+    and e.investment_id = h.investment_id
+  left join distribution d on d.product_id = e.product_id
+    and d.corporate_action_id = e.corporate_action_id
+  group by n.product_id, n.day, h.account_id, h.investment_id, h.place order by h.place`

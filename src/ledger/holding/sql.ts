@@ -5,7 +5,6 @@ import { today } from '../../catalogue/product/today.ts'
 import { accountOf, asksFromAccount, firstAccount } from '../../parties/account/list-from.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import {
   askedOfOthers,
   isNear,
@@ -27,6 +26,7 @@ import {
 } from '../../platform/sql/render.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
+import { distributionsOf, hasResidual, itsDistributions } from './distributions.ts'
 import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
 // A position without a price shows no gain.
@@ -101,7 +101,7 @@ const positionsToday = () => sql`
       case when l.is_past then h.invested_amount else b.invested end as invested,
       case when l.is_past then h.cost_amount else b.cost end as cost,
       case when l.is_past then h.realised_gain else b.gain end as gain) s
-  where s.quantity is not null and (s.quantity > 0 or (${residualBy(sql`p.today`)}) > 0)`
+  where s.quantity is not null and (s.quantity > 0 or ${hasResidual(sql`p.today`)})`
 
 /** The holdings that had units at the end of a day. */
 export const positionsAsAt = (date: string) => sql`
@@ -109,7 +109,7 @@ export const positionsAsAt = (date: string) => sql`
 
 /** As positionsAsAt, and also holdings without units that still have money left over by a DRP. */
 const positionsOrResiduals = (date: string) => sql`
-  ${closingsAsAt(date)} where (s.quantity > 0 or (${residualBy(sql`${date}::date`)}) > 0)`
+  ${closingsAsAt(date)} where (s.quantity > 0 or ${hasResidual(sql`${date}::date`)})`
 
 /** The closing figures of every holding after its last transaction up to a day. */
 const closingsAsAt = (date: string) => sql`
@@ -173,15 +173,12 @@ const worth = raw(worthOf('h.quantity', 'h.invested', 'v.decimals'))
  * `limit 1` makes PostgreSQL run these joins per holding. With outdated statistics, which know only
  * one product or few investments, the planner would read the whole page once for each of them.
  * PostgreSQL keeps each result, with the JSON made in it, for the next holding with the same key.
- * Whether a product has distributions or holds at all is looked up here, not for every holding.
+ * Whether a product has holds, and an investment distributions, is looked up once as well.
  */
 const itsProduct = (date: string | undefined) => sql`
         cross join lateral (
           select ${raw(jsonText('external_product_id'))} as external_product_id,
             coalesce(${date ?? null}::date, ${today('product')}) as date,
-            exists (select 1 from distribution c where c.product_id = h.product_id)
-              or exists (select 1 from residual_payment r where r.product_id = h.product_id)
-              as has_distributions,
             exists (select 1 from hold k where k.product_id = h.product_id) as has_holds
           from product where product_id = h.product_id limit 1) p`
 const itsAccount = sql`cross join lateral (
@@ -193,54 +190,16 @@ const itsAccount = sql`cross join lateral (
           where a.account_id = h.account_id limit 1) a`
 const itsInvestment = sql`cross join lateral (
           select ${pieceOf(investmentFields)} as of_investment, ${pieceOf(priceFields)} as of_price,
-            v.price, minor_units(i.currency_id) as decimals
+            v.price, minor_units(i.currency_id) as decimals, d.*
           from investment i
           left join lateral (${priceOn('i.investment_id', sql`p.date`, 'price, price_date')}) v
             on true
+          cross join lateral (${itsDistributions(sql`p.date`)}) d
           where i.investment_id = h.investment_id limit 1) v`
 
-const { Declared } = lookups.DistributionStatus
-
-/** The money of entitlement e that its DRP allotment left over. */
-const leftOver = raw('e.drp_residual - e.residual_before')
-const isAllotted = (day: Fragment) => sql`coalesce(c.drp_allotment_date, c.payment_date) <= ${day}`
-
-/** The DRP residual that was paid out to holding h by a day. */
-const paidOut = (day: Fragment) => sql`(
-  select coalesce(sum(r.amount), 0) from residual_payment r
-  where r.product_id = h.product_id and r.account_id = h.account_id
-    and r.investment_id = h.investment_id and r.reversed_date is null
-    and r.payment_date <= ${day})`
-
-/** The entitlements e of holding h, with their distributions c. */
-const itsEntitlements = raw(`entitlement e
-  join distribution c on c.product_id = e.product_id
-    and c.corporate_action_id = e.corporate_action_id
-  where e.product_id = h.product_id and e.account_id = h.account_id
-    and e.investment_id = h.investment_id`)
-
-/** The DRP residual of holding h at a day: left over by allotments, less what was paid out. */
-const residualBy = (day: Fragment) => sql`
-  select coalesce(sum(${leftOver}), 0) - ${paidOut(day)}
-  from ${itsEntitlements} and e.drp_residual is not null and ${isAllotted(day)}`
-
-/**
- * The distributions of a holding at the end of the day: amounts declared and not yet paid, amounts
- * paid (including DRP), and the DRP residual. One read of the entitlements gives all three.
- */
-const distributionsOf = sql`
-  select
-    coalesce(sum(e.gross_amount) filter (where c.record_date <= p.date
-      and (c.distribution_status_id = ${Declared} or c.payment_date > p.date)), 0) as declared,
-    coalesce(sum(e.gross_amount) filter (
-      where c.distribution_status_id > ${Declared} and c.payment_date <= p.date), 0) as paid,
-    coalesce(sum(${leftOver}) filter (where ${isAllotted(sql`p.date`)}), 0)
-      - ${paidOut(sql`p.date`)} as residual
-  from ${itsEntitlements}`
-
 const noDistributions = raw(`'${distributionFields.map(({ name }) => `"${name}":0`).join()}'`)
-const distributions = sql`case when p.has_distributions
-            then (select ${pieceOf(distributionFields)} from (${distributionsOf}) x)
+const distributions = sql`case when v.has_distributions
+            then (select ${pieceOf(distributionFields)} from (${distributionsOf(sql`p.date`)}) x)
             else ${noDistributions} end`
 
 const available = sql`greatest(case when p.has_holds

@@ -32,6 +32,7 @@ import {
   type Stored,
 } from './sql.ts'
 import { begin, countAccounts, moveOn, type Phase, refuseUnderWay, type Stage } from './stage.ts'
+import { addToTotals } from './totals.ts'
 import { kindsOf } from './withhold.ts'
 import { accountsInWords, refuseTooLarge } from './words.ts'
 
@@ -86,6 +87,7 @@ const calculate: Phase<Terms> = {
     await rememberListed(tx, stored, terms, span)
     await tx.query(sql`
       insert into entitlement (${entitlementColumns}) ${selectEntitlements(stored, terms, span)}`)
+    await addToTotals(tx, inSpan(stored, 'e', span))
   },
 }
 
@@ -117,6 +119,7 @@ const measure: Phase<Terms> = {
         u.unit_days, u.amount is not null, coalesce(u.amount, 0), '{}', 0, coalesce(u.amount, 0)
       from (${measuredUnits(stored, terms.selection, span)}) u
       where u.units > 0 or u.measure > 0 or u.amount > 0`)
+    await addToTotals(tx, sql`${inSpan(stored, 'e', span)} and e.pre_calculated`)
   },
 }
 
@@ -150,6 +153,7 @@ const share: Phase<Terms> = {
       delete from entitlement e
       where ${inSpan(stored, 'e', span)}
         and e.units = 0 and e.gross_amount = 0`)
+    await addToTotals(tx, sql`${inSpan(stored, 'e', span)} and not e.pre_calculated`)
   },
 }
 

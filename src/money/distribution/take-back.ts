@@ -10,6 +10,7 @@ import { paidByAllotment } from './residual.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
+import { takeFromTotals } from './totals.ts'
 import { usedResiduals } from './used.ts'
 import { keepEntitlements } from './versions.ts'
 import { giveBack } from './withhold.ts'
@@ -110,6 +111,7 @@ const undeclare: Phase<Reason> = {
   work: async (tx, stored, { userID }, span) => {
     const own = sql`${inSpan(stored, 'e', span)}`
     await keepEntitlements(tx, own)
+    await takeFromTotals(tx, own)
     await tx.query(sql`
       with gone as (delete from entitlement e where ${own} returning e.*)
       insert into entitlement_history (product_id, corporate_action_id, account_id, reversed_date,

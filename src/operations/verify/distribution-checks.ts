@@ -7,7 +7,7 @@ import type { Check } from './checks.ts'
 const { Declared, Paid, Completed } = lookups.DistributionStatus
 
 /** Entitlements with their distribution and the decimals of its money. */
-const entitled = `
+export const entitled = `
   select e.*, d.distribution_status_id as status_id, d.payment_date, d.drp_price,
     d.drp_allotment_date, d.drp_investment_id, g.stage as under_way,
     minor_units(i.currency_id) as cents
@@ -27,7 +27,7 @@ const settled = `not exists (select 1 from distribution_stage g where g.product_
 
 const made = idsWhere((kind) => kind.ofDistribution === true)
 
-const key = 'e.product_id, e.corporate_action_id, e.account_id'
+export const key = 'e.product_id, e.corporate_action_id, e.account_id'
 
 /**
  * The gross amount by a method that is computed for each account by itself; null for a shared
@@ -326,60 +326,20 @@ export const distributionChecks: Check[] = [
         or corporate_action_id is null`,
   },
   {
-    name: 'what is left of reinvested money is what allotments left and nobody was paid',
-    of: 'drp_residual',
+    name: 'what a holding was entitled to in all is the sum of its entitlements',
+    of: 'entitlement_total',
     violations: `
-      select coalesce(r.product_id, n.product_id) as product_id,
-        coalesce(r.account_id, n.account_id) as account_id,
-        coalesce(r.investment_id, n.investment_id) as investment_id, r.amount,
-        n.amount as should_be
-      from drp_residual r
+      select coalesce(t.product_id, n.product_id) as product_id,
+        coalesce(t.account_id, n.account_id) as account_id,
+        coalesce(t.investment_id, n.investment_id) as investment_id, t.gross_amount,
+        n.gross_amount as should_be
+      from entitlement_total t
       full join (
-        select product_id, account_id, investment_id, sum(amount) as amount
-        from (
-          select product_id, account_id, investment_id, drp_residual - residual_before as amount
-          from entitlement where drp_residual is not null
-          union all
-          select product_id, account_id, investment_id, -amount
-          from residual_payment where reversed_date is null) m
-        group by product_id, account_id, investment_id) n
-        on n.product_id = r.product_id and n.account_id = r.account_id
-          and n.investment_id = r.investment_id
-      where coalesce(r.amount, 0) <> coalesce(n.amount, 0)`,
-  },
-  {
-    name: 'a DRP allotment starts from what those before it left, less what was paid out',
-    of: 'entitlement',
-    violations: `
-      select ${key}, e.residual_before, e.before as should_be
-      from (
-        select e.*, coalesce(sum(e.drp_residual - e.residual_before) over (
-            partition by e.product_id, e.account_id, e.investment_id order by e.allotted_date
-            rows between unbounded preceding and 1 preceding), 0)
-          - coalesce((
-            select sum(r.amount) from residual_payment r
-            where r.product_id = e.product_id and r.account_id = e.account_id
-              and r.investment_id = e.investment_id and r.paid_date < e.allotted_date
-              and coalesce(r.reversed_date, 'infinity') > e.allotted_date), 0) as before
-        from (${entitled}) e where e.drp_residual is not null) e
-      where e.residual_before <> e.before`,
-  },
-  {
-    name: 'every residual paid out is one transaction: same account, investment, day and money',
-    of: 'residual_payment',
-    violations: `
-      select coalesce(r.product_id, t.product_id) as product_id, r.residual_payment_id,
-        t.biz_transaction_id, r.amount, t.amount as posted
-      from residual_payment r
-      full join (
-        select * from biz_transaction
-        where biz_transaction_type_id in ${idsOf('Residual payment')}) t
-        on t.product_id = r.product_id and t.biz_transaction_id = r.biz_transaction_id
-      where r.account_id is null or t.account_id is null or t.account_id <> r.account_id
-        or t.investment_id <> r.investment_id or t.amount <> r.amount or t.quantity <> 0
-        or t.transaction_date <> r.payment_date
-        or t.corporate_action_id is distinct from r.corporate_action_id
-        or (r.reversed_date is null) <> (${counts('t')})`,
+        select product_id, account_id, investment_id, sum(gross_amount) as gross_amount
+        from entitlement group by product_id, account_id, investment_id) n
+        on n.product_id = t.product_id and n.account_id = t.account_id
+          and n.investment_id = t.investment_id
+      where coalesce(t.gross_amount, 0) <> coalesce(n.gross_amount, 0)`,
   },
   {
     name: 'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)',

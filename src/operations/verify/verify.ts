@@ -6,6 +6,7 @@ import { type Check, checks } from './checks.ts'
 import { distributionChecks } from './distribution-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
 import { reconciliationChecks } from './reconciliation-checks.ts'
+import { residualChecks } from './residual-checks.ts'
 
 /**
  * The result of one check: the number of rows it looked at and found, with a few of these as text.
@@ -42,6 +43,7 @@ export async function verify(
     for (const check of [
       ...checks,
       ...distributionChecks,
+      ...residualChecks,
       ...paymentChecks,
       ...reconciliationChecks,
     ]) {

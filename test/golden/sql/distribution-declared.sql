@@ -119,6 +119,13 @@ select u.*, coalesce(u.amount, round(u.units * $9::numeric, $10::int)) as gross 
   offset 0) g) g
   where g.units > 0 or g.gross > 0;
 
+insert into entitlement_total as t (product_id, account_id, investment_id, gross_amount)
+select e.product_id, e.account_id, e.investment_id, e.gross_amount
+from entitlement e where e.product_id = $1 and e.corporate_action_id = $2 and e.gross_amount > 0
+order by e.account_id
+on conflict (product_id, account_id, investment_id)
+  do update set gross_amount = t.gross_amount + excluded.gross_amount;
+
 select count(*)::int as accounts, trim_scale(coalesce(sum(gross_amount), 0))::text as total,
   null as rate
 from entitlement e where e.product_id = $1 and e.corporate_action_id = $2;

@@ -26,24 +26,26 @@ from hold k
 where k.product_id = h.product_id and k.account_id = h.account_id
   and (k.investment_id is null or k.investment_id = h.investment_id)
   and k.valid_from <= p.date and (k.valid_to is null or k.valid_to >= p.date)) k)
-          else h.quantity end, 0) as available, case when p.has_distributions
+          else h.quantity end, 0) as available, case when v.has_distributions
           then (select concat('"distributionEntitlement":', coalesce(trim_scale(x.declared)::text, 'null'), ',"distributionsPaid":', coalesce(trim_scale(x.paid)::text, 'null'), ',"drpResidual":', coalesce(trim_scale(x.residual)::text, 'null')) from (
-select
-  coalesce(sum(e.gross_amount) filter (where c.record_date <= p.date
-    and (c.distribution_status_id = $1 or c.payment_date > p.date)), 0) as declared,
-  coalesce(sum(e.gross_amount) filter (
-    where c.distribution_status_id > $2 and c.payment_date <= p.date), 0) as paid,
-  coalesce(sum(e.drp_residual - e.residual_before) filter (where coalesce(c.drp_allotment_date, c.payment_date) <= p.date), 0)
-    - (
-select coalesce(sum(r.amount), 0) from residual_payment r
-where r.product_id = h.product_id and r.account_id = h.account_id
-  and r.investment_id = h.investment_id and r.reversed_date is null
-  and r.payment_date <= p.date) as residual
-from entitlement e
-join distribution c on c.product_id = e.product_id
-  and c.corporate_action_id = e.corporate_action_id
-where e.product_id = h.product_id and e.account_id = h.account_id
-  and e.investment_id = h.investment_id) x)
+select coalesce(e.owed, 0) as declared,
+  coalesce((select t.gross_amount from entitlement_total t where t.product_id = h.product_id and t.account_id = h.account_id
+  and t.investment_id = h.investment_id), 0)
+    - coalesce(e.open, 0) as paid,
+coalesce((
+  select r.amount - coalesce(e.later, 0) + coalesce((
+    select sum(o.amount) from residual_payment o
+    where o.product_id = h.product_id and o.account_id = h.account_id
+  and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > p.date), 0)
+  from drp_residual r where r.product_id = h.product_id and r.account_id = h.account_id
+  and r.investment_id = h.investment_id), 0) as residual
+from (
+  select sum(e.gross_amount) filter (where e.corporate_action_id = any(v.open)) as open,
+    sum(e.gross_amount) filter (where e.corporate_action_id = any(v.owed)) as owed,
+    sum(e.drp_residual - e.residual_before) filter (where e.corporate_action_id = any(v.later)) as later
+  from entitlement e
+  where e.product_id = h.product_id and e.account_id = h.account_id
+  and e.investment_id = h.investment_id and e.corporate_action_id = any(v.recent)) e) x)
           else '"distributionEntitlement":0,"distributionsPaid":0,"drpResidual":0' end as of_distributions
       from (
 select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
@@ -53,30 +55,29 @@ select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_c
   b.closing_gain as gain
 from transaction_line b
 where  b.product_id = h.product_id and b.account_id = h.account_id
-  and b.investment_id = h.investment_id and b.transaction_date <= $3
+  and b.investment_id = h.investment_id and b.transaction_date <= $1
   and b.biz_transaction_status_id <> 3
-order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or (
-select coalesce(sum(e.drp_residual - e.residual_before), 0) - (
-select coalesce(sum(r.amount), 0) from residual_payment r
-where r.product_id = h.product_id and r.account_id = h.account_id
-  and r.investment_id = h.investment_id and r.reversed_date is null
-  and r.payment_date <= $4::date)
-from entitlement e
-join distribution c on c.product_id = e.product_id
-  and c.corporate_action_id = e.corporate_action_id
-where e.product_id = h.product_id and e.account_id = h.account_id
-  and e.investment_id = h.investment_id and e.drp_residual is not null and coalesce(c.drp_allotment_date, c.payment_date) <= $5::date) > 0) and h.product_id = (
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or
+coalesce((
+  select r.amount - coalesce((
+  select sum(e.drp_residual - e.residual_before) from entitlement e
+  join distribution c on c.product_id = e.product_id
+    and c.corporate_action_id = e.corporate_action_id
+  where e.product_id = h.product_id and e.account_id = h.account_id
+  and e.investment_id = h.investment_id and e.drp_residual is not null and coalesce(c.drp_allotment_date, c.payment_date) > $2::date), 0) + coalesce((
+    select sum(o.amount) from residual_payment o
+    where o.product_id = h.product_id and o.account_id = h.account_id
+  and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > $3::date), 0)
+  from drp_residual r where r.product_id = h.product_id and r.account_id = h.account_id
+  and r.investment_id = h.investment_id), 0) > 0) and h.product_id = (
   select p.product_id from product p
-  where true and p.product_id = $6) and h.account_id = $7::bigint
-  and ($8::bigint = 0 or $9::bigint < (select max(account_id)::bigint from account)
+  where true and p.product_id = $4) and h.account_id = $5::bigint
+  and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
 * (select max(investment_id) from investment))
-  order by h.product_id, h.account_id, h.investment_id limit $10 offset $11::bigint) h
+  order by h.product_id, h.account_id, h.investment_id limit $8 offset $9::bigint) h
       cross join lateral (
         select to_json(external_product_id)::text as external_product_id,
-          coalesce($12::date, product_today(product.time_zone)) as date,
-          exists (select 1 from distribution c where c.product_id = h.product_id)
-            or exists (select 1 from residual_payment r where r.product_id = h.product_id)
-            as has_distributions,
+          coalesce($10::date, product_today(product.time_zone)) as date,
           exists (select 1 from hold k where k.product_id = h.product_id) as has_holds
         from product where product_id = h.product_id limit 1) p
       cross join lateral (
@@ -88,7 +89,7 @@ where e.product_id = h.product_id and e.account_id = h.account_id
         where a.account_id = h.account_id limit 1) a
       cross join lateral (
         select concat('"productID":', coalesce(i.product_id::text, 'null'), ',"externalProductId":', coalesce(p.external_product_id::text, 'null'), ',"investmentID":', coalesce(i.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(i.external_investment_id)::text, 'null'), ',"securityCode":', coalesce(to_json(i.security_code)::text, 'null'), ',"investmentName":', coalesce(to_json(i.name)::text, 'null'), ',"date":', coalesce(to_json(p.date)::text, 'null')) as of_investment, concat('"price":', coalesce(trim_scale(v.price)::text, 'null'), ',"priceDate":', coalesce(to_json(v.price_date)::text, 'null')) as of_price,
-          v.price, minor_units(i.currency_id) as decimals
+          v.price, minor_units(i.currency_id) as decimals, d.*
         from investment i
         left join lateral (
       select price, price_date
@@ -96,5 +97,21 @@ where e.product_id = h.product_id and e.account_id = h.account_id
       where n.investment_id = i.investment_id and n.price_date <= p.date
       order by n.price_date desc limit 1) v
           on true
+        cross join lateral (
+select count(*) > 0 as has_distributions,
+  array_agg(c.corporate_action_id) filter (where s.is_open or s.is_later) as recent,
+  array_agg(c.corporate_action_id) filter (where s.is_open) as open,
+  array_agg(c.corporate_action_id) filter (where s.is_open and s.is_declared
+    and c.record_date <= p.date) as owed,
+  array_agg(c.corporate_action_id) filter (where s.is_later) as later
+from distribution c
+cross join lateral (
+  select c.distribution_status_id >= $11 as is_declared,
+    case when c.distribution_status_id > $12 then c.payment_date > p.date
+      else c.distribution_status_id = $13 or exists (
+        select 1 from distribution_stage g where g.product_id = c.product_id
+          and g.corporate_action_id = c.corporate_action_id) end as is_open,
+    c.distribution_status_id > $14 and coalesce(c.drp_allotment_date, c.payment_date) > p.date as is_later) s
+where c.product_id = i.product_id and c.investment_id = i.investment_id) d
         where i.investment_id = h.investment_id limit 1) v offset 0) h
     order by h.product_id, h.account_id, h.investment_id) r;

@@ -1,0 +1,80 @@
+import sql, { raw } from 'sql-template-tag'
+import { lookups } from '../../platform/lookup/lookups.ts'
+import type { Fragment } from '../../platform/sql/handle.ts'
+
+/**
+ * What a holding gets of distributions, at the end of a day. The totals of each holding are stored;
+ * only the entitlements to distributions that are not behind it on that day are read besides. So
+ * the cost does not grow with the distributions that there ever were.
+ */
+
+const { Declared } = lookups.DistributionStatus
+
+/** The rows of holding h in a table of entitlements, totals or payments. */
+const ofHolding = (alias: string) =>
+  raw(`${alias}.product_id = h.product_id and ${alias}.account_id = h.account_id
+    and ${alias}.investment_id = h.investment_id`)
+
+/** The money of entitlement e that its DRP allotment left over. */
+const leftOver = raw('e.drp_residual - e.residual_before')
+const isAllottedLater = (day: Fragment) =>
+  sql`coalesce(c.drp_allotment_date, c.payment_date) > ${day}`
+
+/**
+ * The DRP residual of holding h at a day: what there is now, less what later allotments left over,
+ * and what was paid out later.
+ */
+const residualBy = (day: Fragment, leftOverLater: Fragment) => sql`
+  coalesce((
+    select r.amount - coalesce(${leftOverLater}, 0) + coalesce((
+      select sum(o.amount) from residual_payment o
+      where ${ofHolding('o')} and o.reversed_date is null and o.payment_date > ${day}), 0)
+    from drp_residual r where ${ofHolding('r')}), 0)`
+
+/** Whether a holding h without units still has money left over by a DRP at a day. */
+export const hasResidual = (day: Fragment) => {
+  const later = sql`(
+    select sum(${leftOver}) from entitlement e
+    join distribution c on c.product_id = e.product_id
+      and c.corporate_action_id = e.corporate_action_id
+    where ${ofHolding('e')} and e.drp_residual is not null and ${isAllottedLater(day)})`
+  return sql`${residualBy(day, later)} > 0`
+}
+
+/**
+ * The distributions of investment i that are not behind it at a day: the open ones, which are not
+ * paid yet; of these the owed ones, which are declared; and those that are allotted later. Before
+ * it is declared, one has entitlements only while a stage is under way.
+ */
+export const itsDistributions = (day: Fragment) => sql`
+  select count(*) > 0 as has_distributions,
+    array_agg(c.corporate_action_id) filter (where s.is_open or s.is_later) as recent,
+    array_agg(c.corporate_action_id) filter (where s.is_open) as open,
+    array_agg(c.corporate_action_id) filter (where s.is_open and s.is_declared
+      and c.record_date <= ${day}) as owed,
+    array_agg(c.corporate_action_id) filter (where s.is_later) as later
+  from distribution c
+  cross join lateral (
+    select c.distribution_status_id >= ${Declared} as is_declared,
+      case when c.distribution_status_id > ${Declared} then c.payment_date > ${day}
+        else c.distribution_status_id = ${Declared} or exists (
+          select 1 from distribution_stage g where g.product_id = c.product_id
+            and g.corporate_action_id = c.corporate_action_id) end as is_open,
+      c.distribution_status_id > ${Declared} and ${isAllottedLater(day)} as is_later) s
+  where c.product_id = i.product_id and c.investment_id = i.investment_id`
+
+/**
+ * The distributions of holding h at a day: amounts declared and not yet paid, amounts paid
+ * (including DRP), and the DRP residual. `v` has what `itsDistributions` found.
+ */
+export const distributionsOf = (day: Fragment) => sql`
+  select coalesce(e.owed, 0) as declared,
+    coalesce((select t.gross_amount from entitlement_total t where ${ofHolding('t')}), 0)
+      - coalesce(e.open, 0) as paid,
+    ${residualBy(day, raw('e.later'))} as residual
+  from (
+    select sum(e.gross_amount) filter (where e.corporate_action_id = any(v.open)) as open,
+      sum(e.gross_amount) filter (where e.corporate_action_id = any(v.owed)) as owed,
+      sum(${leftOver}) filter (where e.corporate_action_id = any(v.later)) as later
+    from entitlement e
+    where ${ofHolding('e')} and e.corporate_action_id = any(v.recent)) e`
