@@ -122,6 +122,26 @@ describe('A second factor', () => {
     assert.equal((await login(username, codeNow(secret, 1))).status, 200)
   })
 
+  it('forgives no wrong password as it comes and goes, so that no thief guesses on', async () => {
+    const username = `careful-${++names}`
+    await service.admin.post('/User', { username, password, role: 'ReadOnly' })
+    const thief = await service.anyone.signIn(username, password)
+    const guess = { currentPassword: 'a wrong password', newPassword: 'a longer password' }
+    for (let i = 0; i < 7; i++) refused(await thief.put('/User/Password', guess), 401)
+    const { secret } = (await thief.post('/User/SecondFactor')).data
+    const wrong = { code: codeNow(secret, 9) }
+    refused(await thief.post('/User/SecondFactor/Confirm', wrong), 401, 'code_wrong')
+    const right = { code: codeNow(secret) }
+    const confirmed = await thief.post('/User/SecondFactor/Confirm', right)
+    assert.equal(confirmed.status, 200, confirmed.text)
+    refused(await thief.put('/User/Password', guess), 401)
+    const code = confirmed.data.recoveryCodes[0]
+    assert.equal((await thief.delete(`/User/SecondFactor?Code=${code}`)).status, 200)
+    for (let i = 0; i < 2; i++) refused(await thief.put('/User/Password', guess), 401)
+    refused(await thief.put('/User/Password', guess), 429, 'too_many_failures')
+    refused(await login(username), 429, 'too_many_failures')
+  })
+
   it('of another waits where a rule is about users; one’s own goes at once', async () => {
     const [another, own] = [await enrolled(), await enrolled()]
     const maker = await service.userWith({ role: 'Administrator' })

@@ -1079,7 +1079,8 @@ create table login_failure (
   pair_hash bytea not null,
   user_id integer,
   is_forgiven boolean default false not null,
-  is_audited boolean default false not null
+  is_audited boolean default false not null,
+  is_code boolean default false not null
 );
 CREATE INDEX login_failure_date ON public.login_failure USING btree (failed_date);
 CREATE INDEX login_failure_pair ON public.login_failure USING btree (pair_hash, failed_date);

@@ -56,16 +56,24 @@ export async function refuseThrottled(tx: Tx, { pair }: Tried, what: string) {
   return failures
 }
 
+/** What failed: the password, or a code of a second factor. `userID` is whose it was, if known. */
+type Failure = { userID?: number | undefined; isCode?: boolean }
+
 /**
  * Stores a failure and returns how many failures the audit record now reports. 0 means no audit
  * record yet: it is written when the limit is reached or the window has ended.
  */
-export async function countFailure(tx: Tx, tried: Tried, before: number, userID?: number) {
+export async function countFailure(
+  tx: Tx,
+  tried: Tried,
+  before: number,
+  { userID, isCode = false }: Failure = {},
+) {
   const first = before === 0
   const isDone = first || !tried.isAudited
   await tx.query(sql`
-    insert into login_failure (username_hash, pair_hash, user_id, is_audited)
-    values (${tried.name}, ${tried.pair}, ${userID ?? null}, ${isDone})`)
+    insert into login_failure (username_hash, pair_hash, user_id, is_audited, is_code)
+    values (${tried.name}, ${tried.pair}, ${userID ?? null}, ${isDone}, ${isCode})`)
   if (first) return 1
   return before + 1 >= mostFailures ? tellUnaudited(tx, tried.pair) : 0
 }
@@ -92,6 +100,14 @@ export async function tellUnaudited(tx: Tx, pair: Buffer): Promise<number> {
 export const forgetFailures = (tx: Tx, { pair }: Tried) =>
   tx.query(sql`update login_failure set is_forgiven = true
     where pair_hash = ${pair} and not is_forgiven`)
+
+/**
+ * Forgives wrong codes only. Whoever holds a session can enrol a factor and then knows its codes,
+ * so a right code without the password says nothing about wrong passwords.
+ */
+export const forgetCodes = (tx: Tx, { pair }: Tried) =>
+  tx.query(sql`update login_failure set is_forgiven = true
+    where pair_hash = ${pair} and is_code and not is_forgiven`)
 
 /**
  * Forgives the failures of a name on all networks, so that nobody is kept from trying a new

@@ -3,13 +3,13 @@ import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { forgetFailures } from '../password/throttle.ts'
+import { forgetCodes } from '../password/throttle.ts'
 import type { Confirmation, FactorRemoval } from '../second-factor/schema.ts'
 import { confirm, enrol, removeFactor, type Seal, spendCode } from '../second-factor/sql.ts'
 import { otpauthUrl } from '../second-factor/totp.ts'
 import { completeSession, halveSessions } from './session.ts'
 import { manageable } from './sessions.ts'
-import { beginAttempt, type Caller, codeWrong, type Desk, failAttempt } from './sign-in.ts'
+import { beginAttempt, type Caller, type Desk, failCode } from './sign-in.ts'
 
 /**
  * Begins the enrolment of the caller's own second factor; the factor counts after a first code
@@ -30,8 +30,8 @@ export async function confirmFactor(
 ): Promise<Written> {
   const attempt = await beginAttempt(tx, caller, actor.username)
   const recoveryCodes = await confirm(tx, factors, actor.userID, code)
-  if (!recoveryCodes) return failAttempt(tx, attempt, codeWrong)
-  await forgetFailures(tx, attempt.tried)
+  if (!recoveryCodes) return failCode(tx, attempt)
+  await forgetCodes(tx, attempt.tried)
   await completeSession(tx, actor.sessionID)
   return written(actor.userID, 'added', { recoveryCodes })
 }
@@ -51,9 +51,8 @@ export async function deleteFactor(
   }
   if (Code === undefined) throw invalid('required', 'Code is required for your own.', 'Code')
   const attempt = await beginAttempt(tx, caller, actor.username)
-  if (!(await spendCode(tx, factors, actor.userID, Code)))
-    return failAttempt(tx, attempt, codeWrong)
-  await forgetFailures(tx, attempt.tried)
+  if (!(await spendCode(tx, factors, actor.userID, Code))) return failCode(tx, attempt)
+  await forgetCodes(tx, attempt.tried)
   return removed(tx, actor.userID, requireSecondFactor)
 }
 

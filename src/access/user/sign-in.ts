@@ -38,19 +38,19 @@ export async function signIn(tx: Tx, desk: Desk, caller: Caller, login: Login): 
   const attempt = await beginAttempt(tx, caller, login.username)
   const { account } = attempt
   if (!(await isPassword(account?.passwordHash, login.password)) || !account)
-    return failAttempt(tx, attempt)
+    return failPassword(tx, attempt)
   await refuseOldPassword(tx, account)
   const isFull = await hasSecondFactor(tx, account.userID)
   if (isFull && login.code === undefined) throw codeRequired()
   if (isFull && !(await spendCode(tx, desk.factors, account.userID, login.code!)))
-    return failAttempt(tx, attempt, codeWrong)
+    return failCode(tx, attempt)
   await forgetFailures(tx, attempt.tried)
   return startSession(tx, desk, { ...account, isHalf: desk.requireSecondFactor && !isFull }, caller)
 }
 
 const codeRequired = () =>
   unauthenticated('code_required', 'Send the code of your second factor too.', 'code')
-export const codeWrong = () =>
+const codeWrong = () =>
   unauthenticated('code_wrong', 'The code is wrong, or was used before.', 'code')
 
 type Attempt = { tried: Tried; failures: number; account: Account | undefined }
@@ -65,14 +65,18 @@ export async function beginAttempt(tx: Tx, caller: Caller, username: string): Pr
   return { tried, failures, account: await findAccount(tx, username) }
 }
 
-/** Counts a wrong password or a wrong code. */
-export async function failAttempt(
-  tx: Tx,
-  { tried, failures, account }: Attempt,
-  refusal: () => Refusal = wrongPassword,
-): Promise<Written> {
-  const told = await countFailure(tx, tried, failures, account?.userID)
-  return refusedSignIn(account, told, refusal())
+/** Counts a wrong password. */
+async function failPassword(tx: Tx, attempt: Attempt): Promise<Written> {
+  const { tried, failures, account } = attempt
+  const told = await countFailure(tx, tried, failures, { userID: account?.userID })
+  return refusedSignIn(account, told, wrongPassword())
+}
+
+/** Counts a wrong code. */
+export async function failCode(tx: Tx, attempt: Attempt): Promise<Written> {
+  const { tried, failures, account } = attempt
+  const told = await countFailure(tx, tried, failures, { userID: account?.userID, isCode: true })
+  return refusedSignIn(account, told, codeWrong())
 }
 
 const wrongPassword = () =>
@@ -89,7 +93,7 @@ export async function checkPassword(
   const attempt = await beginAttempt(tx, caller, username)
   const { account } = attempt
   if (!(await isPassword(account?.passwordHash, password)) || !account)
-    return failAttempt(tx, attempt)
+    return failPassword(tx, attempt)
   await refuseOldPassword(tx, account)
   await forgetFailures(tx, attempt.tried)
   return whenRight()
