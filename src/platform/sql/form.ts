@@ -41,7 +41,7 @@ export class Made extends Sql {
 }
 
 /** Turns an SQL statement into one that keeps its text. */
-export const made = (statement: Sql): Made => new Made(statement, statement.values)
+const made = (statement: Sql): Made => new Made(statement, statement.values)
 
 /**
  * Returns what makes a statement once for each object that it depends on, such as the actor, and
