@@ -25,7 +25,7 @@ const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 
 before(async () => {
   service = await startService(env)
-  fund = await newFund(service, { accounts: 5 })
+  fund = await newFund(service, { accounts: 7 })
 })
 after(async () => {
   await stop()
@@ -122,6 +122,59 @@ describe('An import among others', () => {
     const { data } = await one.get(`/Import?ImportID=${many.at(-1)}`)
     assert.equal(data[0].status, 'Queued')
     for (const importID of many) await endOf(one, importID)
+  })
+
+  it('waits for the other one of its user, also when two workers look at once', async () => {
+    await stop()
+    const one = await service.userWith({ role: 'Administrator' })
+    const terms = { type: 'Transactions', mode: 'continue' }
+    const ids: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const file = transactions(deposit(newAccount(), 'bad'))
+      const { data } = await sendFile(one, terms, file)
+      ids.push(data.importID)
+    }
+    const other = new pg.Client(service.connection)
+    await other.connect()
+    const stops: (() => Promise<void>)[] = []
+    try {
+      // Who takes an import waits for lock 8, and who keeps a refused row waits for lock 9.
+      await other.query(`
+        create function wait_for_turn() returns trigger language plpgsql as $$
+        begin perform pg_advisory_xact_lock(tg_argv[0]::int); return new; end $$`)
+      await other.query(`
+        create trigger takes before update on import for each row
+          when (new.attempts > old.attempts) execute function wait_for_turn('8')`)
+      await other.query(`
+        create trigger refuses before insert on import_refusal
+          for each row execute function wait_for_turn('9')`)
+      await other.query('select pg_advisory_lock(8), pg_advisory_lock(9)')
+      const waiting = async (condition: string) => {
+        const [row] = await rowsOf(
+          service.connection,
+          `select count(*)::int as count from pg_stat_activity
+           where datname = current_database() and wait_event = 'advisory' and ${condition}`,
+        )
+        return row!.count
+      }
+      stops.push(await importFor(service, env), await importFor(service, env))
+      await until('both workers to look', async () => (await waiting('true')) === 2)
+      await other.query('select pg_advisory_unlock(8)')
+      const keeps = `query ~ 'into import_refusal'`
+      await until('an import at its refused row', async () => (await waiting(keeps)) > 0)
+      await until('the other worker', async () => (await waiting(`not ${keeps}`)) === 0)
+      const seen = ids.map((id) => one.get(`/Import?ImportID=${id}`))
+      const statuses = (await Promise.all(seen)).map(({ data }) => data[0].status)
+      assert.deepEqual(statuses, ['Running', 'Queued'])
+      await other.query('select pg_advisory_unlock(9)')
+      for (const importID of ids) assert.equal((await endOf(one, importID)).status, 'Completed')
+    } finally {
+      await other.query(`select pg_advisory_unlock_all()`)
+      await other.query(`drop function wait_for_turn cascade`)
+      await other.end()
+      await Promise.all(stops.map((end) => end()))
+      stop = async () => {}
+    }
   })
 
   it('does not begin again where what it keeps beside its work fails for a moment', async () => {

@@ -3,6 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { release } from '../../platform/files/files.ts'
 import { conflict, type Problem } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
+import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { queueJob } from '../../platform/sql/queue.ts'
 import { recordset } from '../../platform/sql/recordset.ts'
 import { nothingLeft } from '../../platform/sql/render.ts'
@@ -49,10 +50,12 @@ const isFree = (alias: string) =>
 
 /**
  * Takes the next import that still has its file and that no process works on. Only one import per
- * user runs at a time, so that a user with ten imports does not keep other users waiting. `modes`
- * are the modes for which this process has room.
+ * user runs at a time, so that a user with ten imports does not keep other users waiting. Workers
+ * look one after another, because two at once would not see what the other takes. `modes` are the
+ * modes for which this process has room.
  */
 export async function takeNext(tx: Tx, modes: readonly Mode[]): Promise<Order | undefined> {
+  await tx.query(sql`select pg_advisory_xact_lock(${lockNumbers.nextImport})`)
   return take(
     tx,
     sql`select i.import_id from import i

@@ -15,6 +15,8 @@ export const lockNumbers = {
   newKey: 7_215_005,
   /** One node sums up ranges of blocks at a time. */
   blockRanges: 7_215_006,
+  /** Workers that look for an import to do take turns. */
+  nextImport: 7_215_007,
 } as const
 
 /**
