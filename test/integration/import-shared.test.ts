@@ -52,26 +52,60 @@ const seen = async (person: string, company: string) => {
   return [found.firstName, found.lastName, mails, firm.name, firm.associatedPersons.length]
 }
 
+/** Investors whose rows name a person and a company by their ids or by their external ids. */
+async function rowsByEither(person: string, company: string): Promise<Row[]> {
+  const row = (...bizEntityParties: object[]) =>
+    entityOf(productID, { externalBizEntityId: unique('E'), bizEntityParties })
+  const [known, firm] = [{ externalPersonId: person }, { externalOrganisationId: company }]
+  const organisation = { ...firm, name: 'First', associatedPersons: [] }
+  const { bizEntityParties } = only(
+    await service.admin.post(
+      '/BizEntity',
+      row({ person: { ...known, firstName: 'Ann', lastName: 'Lee' } }, { organisation }),
+    ),
+  )
+  const [{ personID }, { organisationID }] = bizEntityParties
+  const mail = [{ communicationTypeID: 1, name: `new@${person}.example` }]
+  return [
+    row({ person: { personID, lastName: 'Leigh' } }, { organisation: { ...firm, name: 'Second' } }),
+    row({ person: { ...known, lastName: 'Li', communications: mail } }),
+    row({ organisation: { organisationID, name: 'Third', associatedPersons: [{ personID }] } }),
+    row({ organisation: { ...firm, name: 'Fourth' } }, { person: { personID, firstName: 'Anna' } }),
+    // A row may give the person another external id, by which a later row names it.
+    row({ person: { personID, externalPersonId: `${person}-new`, firstName: 'Anne' } }),
+    row({ person: { externalPersonId: `${person}-new`, lastName: 'Last' } }),
+    row({ person: { personID, externalPersonId: person, firstName: 'Anna' } }),
+  ]
+}
+
+const namesOf = () => [unique('P'), unique('O')] as const
+
 describe('Rows that have a person in common', () => {
   it('become what requests of the same become, whatever else is in the file', async () => {
-    const posted = [unique('P'), unique('O')] as const
-    for (const row of rowsFor(...posted)) only(await service.admin.post('/BizEntity', row))
-    const expected = await seen(...posted)
-    assert.deepEqual(expected.slice(0, 2), ['Anna', 'Leigh'])
-    const bad = entityOf(999_999)
-    for (const [mode, more] of [
-      ['atomic', []],
-      ['continue', []],
-      ['continue', [bad]],
+    for (const [rowsOf, names] of [
+      [rowsFor, ['Anna', 'Leigh']],
+      [rowsByEither, ['Anna', 'Last']],
     ] as const) {
-      const names = [unique('P'), unique('O')] as const
-      const rows = [...rowsFor(...names), ...more]
-      const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      const terms = { type: 'Investors', mode }
-      const end = await imported(service.admin, terms, text, 'rows.jsonl')
-      const refused = end.rowsRefused > 0 ? String(await errorsOf(service.admin, end)) : ''
-      assert.deepEqual([end.rowsAccepted, end.rowsRefused], [6, more.length], refused)
-      assert.deepEqual(await seen(...names), expected)
+      const posted = namesOf()
+      for (const row of await rowsOf(...posted)) only(await service.admin.post('/BizEntity', row))
+      const expected = await seen(...posted)
+      assert.deepEqual(expected.slice(0, 2), names)
+      const bad = entityOf(999_999)
+      for (const [mode, more] of [
+        ['atomic', []],
+        ['continue', []],
+        ['continue', [bad]],
+      ] as const) {
+        const names = namesOf()
+        const own = await rowsOf(...names)
+        const text = [...own, ...more].map((row) => `${JSON.stringify(row)}\n`).join('')
+        const terms = { type: 'Investors', mode }
+        const end = await imported(service.admin, terms, text, 'rows.jsonl')
+        const refused = end.rowsRefused > 0 ? String(await errorsOf(service.admin, end)) : ''
+        const counts = [end.rowsAccepted, end.rowsRefused]
+        assert.deepEqual(counts, [own.length, more.length], refused)
+        assert.deepEqual(await seen(...names), expected)
+      }
     }
   })
 })

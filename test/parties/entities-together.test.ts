@@ -94,6 +94,21 @@ it('A person whom several bring is one, and has what one of them says', async ()
   for (const [n, party] of parties.entries()) assert.equal(party.person.firstName, `Name ${n}`)
 })
 
+it('A person whom two name by id and by external id has what both of them say', async () => {
+  const by = { externalPersonId: 'either' }
+  const nested = (name: string, person: object) =>
+    post(entity(name, { bizEntityParties: [{ person }] }))
+  const [{ personID }] = only(await nested('either', by)).bizEntityParties
+  const replies = await Promise.all([
+    ...Array.from({ length: 6 }, (_, n) => post(entity(`before either ${n}`))),
+    nested('by external id', { ...by, firstName: 'Ann' }),
+    nested('by id', { personID, lastName: 'Lee' }),
+  ])
+  for (const reply of replies) only(reply)
+  const { firstName, lastName } = only(await service.admin.get(`/Person?PersonID=${personID}`))
+  assert.deepEqual([firstName, lastName], ['Ann', 'Lee'])
+})
+
 it('Of two with one external id one is refused', async () => {
   const replies = await times(6, () => post(entity('twin')))
   const [made, ...others] = replies.toSorted((a, b) => a.status - b.status)

@@ -5,7 +5,7 @@ import { PriceInput } from '../../catalogue/investment/schema.ts'
 import type { Body } from '../../ledger/biz-transaction/legs.ts'
 import { RunKey, RunResult } from '../../money/payment-run/schema.ts'
 import { recordResults } from '../../money/payment-run/steps.ts'
-import { listsInTurn } from '../../parties/biz-entity/names.ts'
+import { listsInTurn, otherNames } from '../../parties/biz-entity/names.ts'
 import { addEntities } from '../../parties/biz-entity/save.ts'
 import { BizEntityInput } from '../../parties/biz-entity/schema.ts'
 import type { Vault } from '../../parties/sealed/vault.ts'
@@ -141,8 +141,11 @@ const at = (i: number) => itemOf('', i)
 /** Adds investors with the same result as one request per row: see listsInTurn. */
 function addInvestors(vault: Vault): Perform {
   return (actor, items) => {
-    const lists = listsInTurn(items.map(({ body }) => body as BizEntityInput))
+    const entities = items.map(({ body }) => body as BizEntityInput)
+    const others = otherNames(entities)
+    const prepared = listsInTurn(entities)
     return async (tx) => {
+      const lists = others ? listsInTurn(entities, await others(tx)) : prepared
       const parts = []
       let before = 0
       for (const list of lists) {

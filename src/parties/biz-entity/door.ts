@@ -12,7 +12,7 @@ import {
   type Written,
 } from '../../platform/sql/unit-of-work.ts'
 import type { Vault } from '../sealed/vault.ts'
-import { ownNames } from './names.ts'
+import { ownNames, tellsByID } from './names.ts'
 import { showEach } from './read.ts'
 import { addForEach, createEntities } from './save.ts'
 import type { BizEntityInput } from './schema.ts'
@@ -80,9 +80,12 @@ const full = 'Too many entities are waiting; try again shortly.'
 const sightOf = ({ productIDs, permissions }: Actor) =>
   `${productIDs} ${[...permissions].sort().join()}`
 
-/** Requests with several entities do not share, nor those with parents, which take turns. */
-const canShare = ({ body: [entity, ...others] }: EntityRequest) =>
-  others.length === 0 && (entity?.bizEntityParents ?? []).length === 0
+/**
+ * Requests with several entities do not share, nor those with parents, which take turns, nor those
+ * that give details of a person by native id: others may name that person by its external id.
+ */
+const canShare = ({ body }: EntityRequest) =>
+  body.length === 1 && (body[0]?.bizEntityParents ?? []).length === 0 && !tellsByID(body)
 
 /** Requests with a name in common never share a list. An Idempotency-Key is one of the names. */
 const namesOf = ({ userID, retry }: Write, { body }: EntityRequest): string[] => [
