@@ -3,7 +3,7 @@ import { chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
-import { urlOf, waitingForLocks } from '../support/database.ts'
+import { rowsOf, urlOf, waitingForLocks } from '../support/database.ts'
 import { lines } from '../support/imports.ts'
 import { all, type Fund, newFund } from '../support/ledger.ts'
 import { cliCommand, runCli, start, temporaryFolder, until } from '../support/process.ts'
@@ -83,6 +83,29 @@ describe('cli import', () => {
     const owners = places.flatMap(within).map((one) => statSync(one).uid)
     assert.ok(owners.length > 8, String(owners.length))
     assert.deepEqual([...new Set(owners)], [nobody])
+  })
+
+  it('goes on until its end where an attempt fails by a fault that passes', async () => {
+    const { accountID, investmentID } = await newFund(service)
+    const path = join(folder, 'second-attempt.csv')
+    writeFileSync(path, lines(head, ['Deposit', accountID, investmentID, '2026-01-10', 'ten']))
+    const fault = (statement: string) => rowsOf(service.connection, statement)
+    await fault('create sequence faults')
+    await fault('grant usage on sequence faults to public')
+    await fault(`
+      create function fail_once() returns trigger language plpgsql as $$
+      begin
+        if nextval('faults') = 1 then raise exception 'a fault that passes'; end if;
+        return new;
+      end $$`)
+    await fault(`create trigger fails before insert on import_refusal
+      for each row execute function fail_once()`)
+    try {
+      const end = await run(path, '--type', 'Transactions', '--mode', 'continue')
+      assert.match(end.output, /Completed\.\n1 rows read, 0 accepted, 1 refused/, end.errors)
+    } finally {
+      await fault('drop function fail_once cascade')
+    }
   })
 
   it('is cancelled by Ctrl-C, also where npm passes it on a second time', async () => {

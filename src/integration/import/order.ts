@@ -76,12 +76,11 @@ export const importQueue: Fragment = sql`
   from import i where i.status in ('Queued', 'Running')`
 
 /** Takes one import by id, for a process that runs its own order, unless another works on it. */
-export const takeOne = (tx: Tx, id: number, status: 'Queued' | 'Cancelled') =>
+export const takeOne = (tx: Tx, id: number) =>
   take(
     tx,
     sql`select i.import_id from import i
-      where i.import_id = ${id} and i.status = ${status} and i.file_sha256 is not null
-        and ${isFree('i')} for update`,
+      where i.import_id = ${id} and i.file_sha256 is not null and ${isFree('i')} for update`,
   )
 
 async function take(tx: Tx, which: Fragment): Promise<Order | undefined> {

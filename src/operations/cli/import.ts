@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { type Config, readConfig } from '../../config.ts'
 import { createImport } from '../../integration/import/create.ts'
@@ -79,14 +80,27 @@ async function perform(config: Config, database: Database, path: string, options
   const works = await importersOf(config, database, database.bell, log)
   const order = await take(database, works, path, options)
   const timer = setInterval(() => void tell(database, order.id).catch(() => {}), 2_000)
-  const { signal } = new AbortController()
-  await runImport(works, order, signal).finally(() => clearInterval(timer))
-  const left = await database.transaction((tx) => takeOne(tx, order.id, 'Cancelled'))
-  if (left) await runImport(works, left, signal)
+  await workToEnd(database, works, order).finally(() => clearInterval(timer))
   const end = await read(database, order.id)
   say(summary(end))
   if (end.errorsSize) await saveErrors(database, works, order, options.errors ?? besides(path))
   return end
+}
+
+/**
+ * Works on an import until it has ended. It goes back to the queue when something fails that may
+ * pass, or other users wait, and a running service may be the one to take it from there.
+ */
+async function workToEnd(database: Database, works: Importers, order: Order) {
+  const { signal } = new AbortController()
+  for (let taken: Order | undefined = order; ; ) {
+    if (taken) await runImport(works, taken, signal)
+    taken = await database.transaction((tx) => takeOne(tx, order.id))
+    if (taken) continue
+    const { status } = await read(database, order.id)
+    if (status !== 'Queued' && status !== 'Running') return
+    await sleep(500)
+  }
 }
 
 /** The file beside the imported one: june.errors.csv for june.csv. */
@@ -153,7 +167,7 @@ async function take(
       await unitOfWork(database, doorOf('import', 'Import'), async (tx) => {
         const written = await createImport(tx, operator, { ...input, ...kept }, null)
         // Taken in the same transaction, so that no worker of a running service can take it first.
-        order = await takeOne(tx, written.ids[0] ?? 0, 'Queued')
+        order = await takeOne(tx, written.ids[0] ?? 0)
         return written
       })
       if (!order) throw new Error('The import was not taken on.')
