@@ -98,6 +98,16 @@ describe('GET /BizEntity/Account/Holdings/Months', () => {
     assert.equal((await months('&Months=1'))[0].quantity, 150.25)
   })
 
+  it('counts the holders of today, not those of what is dated ahead', async () => {
+    const holders = async (query = '') => (await months(`&Months=1${query}`))[0].holders
+    const own = `&BizEntityID=${fund.accounts[1]!.bizEntityID}`
+    await post('Deposit', 1, tomorrow(), { amount: 30, investmentPrice: 3 })
+    assert.deepEqual([await holders(), await holders(own)], [1, 0])
+    await post('Deposit', 1, monthsAgo(1, 10), { amount: 30 })
+    await post('Redemption', 1, tomorrow(), { quantity: 20 })
+    assert.deepEqual([await holders(), await holders(own)], [2, 1])
+  })
+
   it('wants a product, and at most three years', async () => {
     refused(await service.admin.get('/BizEntity/Account/Holdings/Months'), 400, 'required')
     const path = `/BizEntity/Account/Holdings/Months?ProductID=${fund.productID}&Months=37`

@@ -88,10 +88,18 @@ export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQ
       select ${today('p')} as today,
         (date_trunc('month', ${today('p')}) - make_interval(months => ${Months - 1}))::date as since
       from product p where p.product_id = ${productID}),
+    later as materialized (
+      select x.account_id, x.investment_id, sum(x.quantity) as quantity
+      from biz_transaction x
+      where x.product_id = ${productID} and x.transaction_date > (select today from days)
+        and ${raw(counts('x'))} ${own}
+      group by x.account_id, x.investment_id),
     held as materialized (
       select x.investment_id, sum(x.quantity) as quantity,
-        count(*) filter (where x.quantity > 0) as holders
-      from holding x where x.product_id = ${productID} ${own} group by x.investment_id),
+        count(*) filter (where x.quantity > coalesce(l.quantity, 0)) as holders
+      from holding x left join later l on l.account_id = x.account_id
+        and l.investment_id = x.investment_id
+      where x.product_id = ${productID} ${own} group by x.investment_id),
     posted as materialized (
       select x.investment_id, x.transaction_date, x.biz_transaction_type_id,
         sum(x.quantity) as quantity, sum(x.amount) as amount
