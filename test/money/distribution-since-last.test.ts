@@ -96,6 +96,25 @@ describe('Previewing a distribution beside the one before', () => {
     assert.equal(changed[0].difference, 30)
   })
 
+  it('adds up a component that is given in parts', async () => {
+    const own = await fundOf(service, [100])
+    const parts = shares(['CapitalGains', 50], ['Interest', 20], ['capitalgains', 30])
+    const of = (recordDate: string, taxComponents: object[]) =>
+      configure(service, own, {
+        recordDate,
+        paymentDate: '2025-09-15',
+        distributionAmountPerUnit: 1,
+        taxComponents,
+      })
+    await stage(service.admin, 'Declare', await of('2025-03-31', parts))
+    const rest = shares(['Interest', 90], ['CapitalGains', 4], ['CapitalGains', 6])
+    const { sinceLast } = await previewed(await of('2025-08-31', rest))
+    assert.deepEqual(sinceLast.components, [
+      { taxComponentName: 'Interest', amount: 90, lastAmount: 20 },
+      { taxComponentName: 'CapitalGains', amount: 10, lastAmount: 80 },
+    ])
+  })
+
   it('compares with nothing unless it is asked to, nor with what is not declared', async () => {
     const later = await configure(service, fund, {
       recordDate: '2025-09-30',

@@ -104,9 +104,15 @@ const componentsOf = (stored: Stored, last: Stored): Fragment =>
   many(sql`
   select coalesce(n.name, l.name) as "taxComponentName",
     trim_scale(coalesce(n.amount, 0)) as amount, trim_scale(coalesce(l.amount, 0)) as "lastAmount"
-  from (${amountsOf(stored, 'entitled')}) n
-  full join (${amountsOf(last, 'last')}) l on lower(l.name) = lower(n.name)
+  from (${namedOnce(amountsOf(stored, 'entitled'))}) n
+  full join (${namedOnce(amountsOf(last, 'last'))}) l using (bare)
   order by n.place, l.place`)
+
+/** A component given in parts is one row: matching each part with each would count them twice. */
+const namedOnce = (amounts: Fragment): Fragment => sql`
+  select lower(trim(name)) as bare, (array_agg(name order by place))[1] as name,
+    sum(amount) as amount, min(place) as place
+  from (${amounts}) a group by 1`
 
 /** The total of each tax component, in one pass over the accounts for any number of components. */
 export const amountsOf = ({ componentNames: names }: Stored, table: string): Fragment => {
