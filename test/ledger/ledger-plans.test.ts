@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import sql from 'sql-template-tag'
 import { noticeOfDeposit } from '../../src/ledger/biz-event/notice.ts'
 import { readEvents } from '../../src/ledger/biz-event/sql.ts'
 import type { Operation } from '../../src/ledger/biz-transaction/legs.ts'
@@ -8,6 +9,7 @@ import { rollBack } from '../../src/ledger/biz-transaction/rollback.ts'
 import { readTransactions } from '../../src/ledger/biz-transaction/sql.ts'
 import { updateTransaction } from '../../src/ledger/biz-transaction/update.ts'
 import { readHoldings } from '../../src/ledger/holding/sql.ts'
+import { addToTotals } from '../../src/money/distribution/totals.ts'
 import { leaveDrafts } from '../../src/money/payment-run/leave.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
 import { verify } from '../../src/operations/verify/verify.ts'
@@ -31,6 +33,9 @@ after(() => database.close())
 
 /** The tables that grow with the registry; the others have only a few rows here. */
 const large = /^(biz_transaction|holding|ledger_account|account|biz_entity|biz_event)/
+
+/** The tables that grow with the distributions. */
+const isOfMoney = /^(entitlement|drp_residual|residual_payment)/
 
 /** Asserts that work reads by indexes only, and at most so many rows of any table. */
 async function readsAtMost(most: number, work: (tx: Tx) => Promise<unknown>) {
@@ -160,6 +165,27 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
     await readsAtMost(300, holds({}))
     await readsAtMost(300, holds({ ProductID: 1, Date: '2000-12-01' }))
     await readsAtMost(300, holds({ ProductID: 1, InvestmentID: 2, PageNumber: 2 }))
+  })
+
+  it('a page of holdings with forty distributions behind each', async () => {
+    const readings = await readingsOf(database, async (tx) => {
+      await tx.query(sql`
+        insert into distribution (product_id, investment_id, distribution_status_id, record_date,
+          payment_date)
+        select 1, 1, 3, '2000-01-01', '2000-01-15' from generate_series(1, 40)`)
+      await tx.query(sql`
+        insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
+          gross_amount, component_amounts, drp_amount, cash_amount)
+        select 1, d.corporate_action_id, h.account_id, 1, h.quantity, 1, '{1}', 0, 1
+        from distribution d cross join holding h
+        where d.product_id = 1 and h.product_id = 1 and h.investment_id = 1 and h.account_id < 200`)
+      await addToTotals(tx, sql`e.product_id = 1 and e.corporate_action_id = 1`)
+      await holds({ ProductID: 1, InvestmentID: 1 })(tx)
+    })
+    const ofPages = readings.filter(({ text }) => text.includes('entitlement_total t where'))
+    for (const { how, table, rows, text } of ofPages.filter(({ table }) => isOfMoney.test(table)))
+      assert.ok(rows <= 100, `${rows} rows of ${table} by ${how} in ${text}`)
+    assert.ok(ofPages.some(({ table }) => table === 'entitlement_total'))
   })
 
   it('every kind of posting, at the end of a history and into its midst', async () => {

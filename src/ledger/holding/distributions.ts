@@ -65,7 +65,8 @@ export const itsDistributions = (day: Fragment) => sql`
 
 /**
  * The distributions of holding h at a day: amounts declared and not yet paid, amounts paid
- * (including DRP), and the DRP residual. `v` has what `itsDistributions` found.
+ * (including DRP), and the DRP residual. `v` has what `itsDistributions` found. Without `limit 1`
+ * the planner would read all entitlements of the holding to find these few.
  */
 export const distributionsOf = (day: Fragment) => sql`
   select coalesce(e.owed, 0) as declared,
@@ -73,8 +74,11 @@ export const distributionsOf = (day: Fragment) => sql`
       - coalesce(e.open, 0) as paid,
     ${residualBy(day, raw('e.later'))} as residual
   from (
-    select sum(e.gross_amount) filter (where e.corporate_action_id = any(v.open)) as open,
-      sum(e.gross_amount) filter (where e.corporate_action_id = any(v.owed)) as owed,
-      sum(${leftOver}) filter (where e.corporate_action_id = any(v.later)) as later
-    from entitlement e
-    where ${ofHolding('e')} and e.corporate_action_id = any(v.recent)) e`
+    select sum(e.gross_amount) filter (where c.id = any(v.open)) as open,
+      sum(e.gross_amount) filter (where c.id = any(v.owed)) as owed,
+      sum(${leftOver}) filter (where c.id = any(v.later)) as later
+    from unnest(v.recent) c (id)
+    cross join lateral (
+      select * from entitlement
+      where product_id = h.product_id and corporate_action_id = c.id
+        and account_id = h.account_id limit 1) e) e`

@@ -40,12 +40,14 @@ coalesce((
   from drp_residual r where r.product_id = h.product_id and r.account_id = h.account_id
   and r.investment_id = h.investment_id), 0) as residual
 from (
-  select sum(e.gross_amount) filter (where e.corporate_action_id = any(v.open)) as open,
-    sum(e.gross_amount) filter (where e.corporate_action_id = any(v.owed)) as owed,
-    sum(e.drp_residual - e.residual_before) filter (where e.corporate_action_id = any(v.later)) as later
-  from entitlement e
-  where e.product_id = h.product_id and e.account_id = h.account_id
-  and e.investment_id = h.investment_id and e.corporate_action_id = any(v.recent)) e) x)
+  select sum(e.gross_amount) filter (where c.id = any(v.open)) as open,
+    sum(e.gross_amount) filter (where c.id = any(v.owed)) as owed,
+    sum(e.drp_residual - e.residual_before) filter (where c.id = any(v.later)) as later
+  from unnest(v.recent) c (id)
+  cross join lateral (
+    select * from entitlement
+    where product_id = h.product_id and corporate_action_id = c.id
+      and account_id = h.account_id limit 1) e) e) x)
           else '"distributionEntitlement":0,"distributionsPaid":0,"drpResidual":0' end as of_distributions
       from (
 select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
