@@ -12,6 +12,7 @@ type Package = {
   resolved?: string
   link?: boolean
   hasInstallScript?: boolean
+  engines?: { node?: string }
 }
 const { scripts, overrides, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
 const lock: { lockfileVersion: number; packages: Record<string, Package> } = JSON.parse(
@@ -56,7 +57,18 @@ describe('Every package', () => {
     assert.deepEqual(loose, [])
     // These two name compilers that they do not need, and crash on ours; both only run in a test.
     const generators = ['openapi-typescript', '@hey-api/openapi-ts']
-    assert.deepEqual(Object.keys(overrides).sort(), generators.sort())
+    // These two ask for packages of Node 22. Earlier versions have what they use, on Node 20.
+    const ofNewerNode = ['@fastify/static', 'light-my-request']
+    assert.deepEqual(Object.keys(overrides).sort(), [...generators, ...ofNewerNode].sort())
+  })
+
+  it('takes the oldest Node that we promise', () => {
+    assert.equal(manifest.engines.node, '>=20.19')
+    const newer = packages.filter(([, { engines }]) => !takesOldestNode(engines?.node ?? '*'))
+    assert.deepEqual(
+      newer.map(([path, { engines }]) => `${path} ${engines?.node}`),
+      [],
+    )
   })
 
   it('has a checksum in the lockfile, and no address', () => {
@@ -168,6 +180,16 @@ type Bill = {
     hashes?: { alg: string }[]
   }[]
 }
+
+/** Whether a range of versions, as packages write it, includes 20.19.0. */
+const takesOldestNode = (range: string) =>
+  range.split('||').some((part) => {
+    const form = /^(>=|\^)?\s*v?(\d+)(?:\.(\d+))?(?:\.[\dx*]+)*$/
+    const [, sign, major, minor = '0'] = form.exec(part.trim()) ?? []
+    if (major === undefined) return part.trim() === '*'
+    const isBefore = sign === '>=' && Number(major) < 20
+    return isBefore || (Number(major) === 20 && Number(minor) <= 19)
+  })
 
 /** The files of the repository: as git lists them, or without git all but generated files. */
 function filesOf(folder: string): string[] {
