@@ -26,7 +26,7 @@ const env = { REGISTRY_DATA_DIR: temporaryFolder() }
 before(async () => {
   service = await startService(env)
   stop = await importFor(service, env)
-  fund = await newFund(service, { accounts: 5 })
+  fund = await newFund(service, { accounts: 6 })
 })
 after(async () => {
   await stop()
@@ -186,6 +186,21 @@ describe('A file of CSV', () => {
     assert.deepEqual([again.rowsAccepted, again.unknownColumns], [1, []])
     const [posted] = await postedTo(accountID)
     assert.equal(posted.comment, comment)
+  })
+
+  it('has its lines ended as its parts have them, which may come from several systems', async () => {
+    const { accountID } = fund.accounts[5]!
+    const comments = ['one', '"two\r\nlines"', 'three', 'four', '"and\nfive"']
+    const rows = [head, ...comments.map((comment) => deposit(accountID, comment))]
+    const lineWith = (end: string) => (cells: (string | number)[]) => `${cells.join(',')}${end}`
+    const ends = (...all: string[]) => rows.map((cells, i) => lineWith(all[i % all.length]!)(cells))
+    for (const text of [ends('\r\n', '\n'), ends('\n', '\r\n'), ends('\r\n'), ends('\r')]) {
+      const end = await imported(service.admin, terms, text.join(''))
+      assert.deepEqual([end.rowsRead, end.rowsAccepted], [5, 5], JSON.stringify(text))
+    }
+    const expected = ['one', 'two\r\nlines', 'three', 'four', 'and\nfive']
+    const seen = (await postedTo(accountID)).map((posted: { comment: string }) => posted.comment)
+    assert.deepEqual(seen, Array(4).fill(expected).flat())
   })
 
   it('keeps rows that begin with # in quotes, wherever they stand, and skips notes', async () => {

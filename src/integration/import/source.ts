@@ -119,7 +119,7 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
       const above = parser ? '' : notesAbove(text)
       line += above.split('\n').length - 1
       if (!parser) {
-        parser = parserFor(delimiterIn(text))
+        parser = parserFor(text)
         parser.on('error', (error) => {
           fault = error
         })
@@ -136,9 +136,17 @@ async function* csvRows(texts: AsyncIterable<string>): AsyncGenerator<SourceRow[
   }
 }
 
-const parserFor = (delimiter: string) =>
+/**
+ * What ends the lines of a file. Both marks of today end lines, since a file that was put together
+ * from others may have both; only a file of an old Mac has lines that end in a return alone.
+ */
+const lineEndsIn = (text: string) =>
+  /\r\n|[\r\n]/.exec(text)?.[0] === '\r' ? ['\r\n', '\r'] : ['\n', '\r\n']
+
+const parserFor = (text: string) =>
   parse({
-    delimiter,
+    delimiter: delimiterIn(text),
+    record_delimiter: lineEndsIn(text),
     bom: true,
     relax_column_count: true,
     relax_quotes: true,
