@@ -1,18 +1,17 @@
 import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { pointsOf, usePrices } from '../classes/prices.ts'
 import { distributionName } from '../distributions/words.ts'
 import { Unread } from '../frame/Needs.tsx'
 import { useNeeds } from '../frame/needs.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { type InCurrency, useByCurrency, useCurrency, useMoney } from '../shared/api/money.ts'
-import { useInvestments, useProduct, useRead } from '../shared/api/products.ts'
-import { atOnce } from '../shared/api/session.ts'
-import type { Audit, Distribution, HoldingMonth, Investment, Product } from '../shared/api/types.ts'
+import { useInvestments, useProduct } from '../shared/api/products.ts'
+import type { Distribution, HoldingMonth, Investment, Product } from '../shared/api/types.ts'
 import { sum } from '../shared/decimal.ts'
-import { beside, count, day, daysAgo, moment, monthOf, plain, price } from '../shared/format.ts'
+import { beside, count, day, moment, monthOf, plain, price } from '../shared/format.ts'
 import { linkTo } from '../shared/link.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { useMay } from '../shared/permission.ts'
@@ -29,7 +28,7 @@ import { Status } from '../shared/view/Status.tsx'
 import { byDay, isUnpriced, useMonths, valuesOf } from './months.ts'
 import { Now } from './Now.tsx'
 import classes from './overview.module.css'
-import { latest, pending, useDistributions, usePending } from './reads.ts'
+import { latest, lookedAt, pending, useDistributions, useLastChanges, usePending } from './reads.ts'
 
 /** The overview of a product for the start of a registry team's day. */
 export function Overview() {
@@ -260,22 +259,12 @@ const Latest = <T, Row>({ of, pick, empty, ...rows }: LatestProps<T, Row>) => (
   </Answer>
 )
 
-const lookedAt = 100
 /** There may be older changes of this product behind those of other products. */
-const noneOfMany = `None among the last ${lookedAt} changes of the registry`
+const noneOfMany = `None among the last ${count(lookedAt)} entries of the audit trail`
 
 /** The audit trail of the last 24 hours, for this product or no product, newest first. */
 function LastChanges() {
-  const { productID } = useProduct()
-  const [since] = useState(() => daysAgo(1))
-  const isOurs = ({ operation, productID: of }: Audit) =>
-    !operation?.includes('/User/') && (of === null || of === productID)
-  const read = useRead<Audit[]>('/Audit', {
-    'OccurredDate.greaterThanOrEqual': since,
-    PageSize: lookedAt,
-    Order: 'desc',
-  })
-  const isAll = (read.data?.length ?? 0) < atOnce(lookedAt)
+  const read = useLastChanges()
   return (
     <Card
       title="Last changes"
@@ -284,7 +273,7 @@ function LastChanges() {
     >
       <Latest
         of={read}
-        pick={(all) => all.filter(isOurs).slice(0, latest)}
+        pick={({ ours }) => ours.slice(0, latest)}
         label="Last changes"
         keyOf={({ auditID }) => auditID ?? 0}
         columns={[
@@ -292,7 +281,7 @@ function LastChanges() {
           { id: 'who', title: 'Who', text: (row) => row.username ?? '' },
           { id: 'what', title: 'What', text: (row) => deedOf(row.operation) },
         ]}
-        empty={isAll ? 'Nothing in the last 24 hours' : noneOfMany}
+        empty={read.data?.isAll ? 'Nothing in the last 24 hours' : noneOfMany}
       />
     </Card>
   )

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { rowsOf } from '../support/database.ts'
 import { allot, configure, stage } from '../support/distribution.ts'
 import {
   all,
@@ -124,6 +125,7 @@ describe('The console’s figures', { skip }, () => {
 
   it('of the last changes are those of 24 hours, by no clock', async () => {
     const { productID } = await fundWith([])
+    const { productID: busy } = await newProduct(service)
     const asked = page.waitForRequest((request) => request.url().includes('/Audit?'))
     const before = Date.now()
     await at(`${productID}`, 'Fund')
@@ -131,12 +133,22 @@ describe('The console’s figures', { skip }, () => {
     const since = Date.parse(searchParams.get('OccurredDate.greaterThanOrEqual') ?? '')
     const aDay = 86_400_000
     assert.ok(since >= before - aDay && since <= Date.now() - aDay, new Date(since).toISOString())
-    // Behind so many of another product it is not known that there is none.
-    const { productID: busy } = await newProduct(service)
-    for (let i = 0; i < 100; i++)
-      only(await service.admin.put('/Product', { productID: busy, name: `Busy ${i}` }))
+    // Many have signed in since, which is no change.
+    const many = (operation: string, count: number, of: number | null) =>
+      rowsOf(
+        service.connection,
+        `insert into audit (operation, resource, resource_ids, product_id, request_id)
+        select $1, 'User', '{1}', $3, 'many' from generate_series(1, $2::int)`,
+        [operation, count, of],
+      )
+    only(await service.admin.put('/Product', { productID, name: 'Fund of now' }))
+    await many('POST /User/RefreshToken', 150, null)
     await page.reload()
-    await page.getByText('None among the last 100 changes of the registry').waitFor()
+    await page.getByRole('cell', { name: 'Product changed' }).waitFor()
+    // Behind so many of another product it is not known that there is none.
+    await many('PUT /Product', 1000, busy)
+    await page.reload()
+    await page.getByText('None among the last 1,000 entries of the audit trail').waitFor()
     assert.equal(await page.getByText('Nothing in the last 24 hours').count(), 0)
   })
 

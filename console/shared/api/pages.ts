@@ -2,13 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { api, type Params } from './client.ts'
 import type { Envelope } from './error.ts'
 
-const step = 1000
+const most = 1000
 
 /**
  * All rows of a list, page by page. Each page starts after the last row of the page before,
  * whatever is added meanwhile.
  */
-export async function* pagesOf<Row>(path: string, params: Params): AsyncGenerator<Row[]> {
+export async function* pagesOf<Row>(
+  path: string,
+  params: Params,
+  step = most,
+): AsyncGenerator<Row[]> {
   for (let after: Params | null = {}; after; ) {
     const page: Envelope<Row[]> = await api.get<Row[]>(path, {
       ...params,
