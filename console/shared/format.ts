@@ -25,8 +25,21 @@ const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** A date is a text, 2026-06-30, and not a moment, so that no time zone shifts it. */
 export function day(value: string | null | undefined): string {
   const [year, month, date] = (value ?? '').slice(0, 10).split('-')
-  if (!year || !month || !date) return ''
-  return `${Number(date)} ${months[Number(month) - 1]} ${year}`
+  const name = months[Number(month) - 1]
+  return year && name && date ? `${Number(date)} ${name} ${year}` : ''
+}
+
+/** Whether a text is a date of the calendar, 2026-06-30, as the service takes it. */
+const isDay = (text: string) => {
+  const date = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text
+}
+
+/** A date as people paste it, 30/06/2026 or 2026-06-30; undefined where it is none. */
+export function dayOf(text: string): string | undefined {
+  const [, date = '', month = '', year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
+  const given = year ? `${year}-${month.padStart(2, '0')}-${date.padStart(2, '0')}` : text
+  return isDay(given) ? given : undefined
 }
 
 /** 2026-06-30 is "Jun 2026". */

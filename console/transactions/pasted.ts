@@ -1,4 +1,5 @@
 import { typed } from '../shared/decimal.ts'
+import { dayOf } from '../shared/format.ts'
 import type { Kind } from './kinds.ts'
 
 /** A pasted line: its cells by field, and a problem that can be seen without the service. */
@@ -44,16 +45,10 @@ export const usualOrder = ({ way }: Kind): Field[] => [
   'comment',
 ]
 
-/** Reads 30/06/2026 and 2026-06-30 as dates; any other text is left for the service to judge. */
-function dayOf(text: string): string {
-  const [, day, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
-  return year ? `${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}` : text
-}
-
 const figures: Field[] = ['quantity', 'amount', 'investmentPrice']
 
 function cellOf(field: Field, text: string): string {
-  if (field === 'transactionDate') return dayOf(text)
+  if (field === 'transactionDate') return dayOf(text) ?? text
   if (figures.includes(field)) return typed(text) ?? text
   return text
 }
@@ -61,7 +56,8 @@ function cellOf(field: Field, text: string): string {
 function problemOf(cells: Line['cells']): string | undefined {
   if (!cells.accountNumber) return 'No account'
   if (!cells.securityCode) return 'No class'
-  if (!/^\d{4}-\d\d-\d\d$/.test(cells.transactionDate ?? '')) return 'No day'
+  if (!cells.transactionDate) return 'No day'
+  if (!dayOf(cells.transactionDate)) return `“${cells.transactionDate}” is no day`
   const wrong = figures.find((field) => cells[field] && typed(cells[field] ?? '') === undefined)
   if (wrong) return `“${cells[wrong]}” is no figure`
   return cells.amount || cells.quantity ? undefined : 'Neither units nor an amount'

@@ -5,6 +5,8 @@ import { decimalFields } from '../../console/shared/api/decimal-fields.ts'
 import { readJson } from '../../console/shared/api/decimals.ts'
 import { divide, multiply, subtract, typed } from '../../console/shared/decimal.ts'
 import { beside, day, money, units } from '../../console/shared/format.ts'
+import { kinds } from '../../console/transactions/kinds.ts'
+import { readPasted } from '../../console/transactions/pasted.ts'
 import { numberFields } from '../golden/decimal-fields.ts'
 import { startService } from '../support/service.ts'
 
@@ -70,5 +72,15 @@ describe('Decimals in the browser', () => {
     assert.deepEqual(readPrice('30/06/2026\t1.04\t1.05', 2), {
       problem: 'Line 2: no price in “1.04\t1.05”',
     })
+  })
+
+  it('stand beside a day of the calendar, or are not taken: none is of month 30', () => {
+    for (const day of ['06/30/2026', '31/02/2026', '2026-02-31', '30/06/26']) {
+      assert.deepEqual(readPrice(`${day}\t1.04`, 3), { problem: `Line 3: no date in “${day}”` })
+      const [line] = readPasted(`1000001\tORD\t${day}\t5`, kinds.Deposit!)
+      assert.equal(line?.problem, `“${day}” is no day`)
+    }
+    assert.equal(readPasted('1\tORD\t29/2/2024\t5', kinds.Deposit!)[0]?.problem, undefined)
+    assert.equal(day('2026-30-06'), '')
   })
 })
