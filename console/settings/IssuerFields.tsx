@@ -19,7 +19,7 @@ export const IssuerFields = ({ form, productID }: IssuerPart) => (
     <Row narrow>
       <TextInput
         label="Name"
-        description="Empty: letters have the product’s name alone."
+        description="Without an issuer, letters have the product’s name alone."
         {...form.getInputProps('issuer.name')}
       />
       <TextInput label="ABN" {...form.getInputProps('issuer.abn')} />

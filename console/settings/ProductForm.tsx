@@ -11,6 +11,9 @@ import { IssuerFields } from './IssuerFields.tsx'
 import { MoneyFields } from './MoneyFields.tsx'
 import { type ProductPart, type ProductValues, valuesOf } from './product-values.ts'
 
+/** Whether anything of the issuer is entered; without a name the service then asks for one. */
+const isGiven = (issuer: ProductValues['issuer']) => Object.values(issuer).some(Boolean)
+
 type Props = { tagged?: Tagged<Product>; onDone: (saved: Product) => void; onKept: () => void }
 
 export function ProductForm({ tagged, onDone, onKept }: Props) {
@@ -30,7 +33,7 @@ export function ProductForm({ tagged, onDone, onKept }: Props) {
     save.mutate({
       ...(product && { productID: product.productID }),
       ...values,
-      issuer: issuer.name.trim() ? issuer : null,
+      issuer: isGiven(issuer) ? issuer : null,
     }),
   )
   return (

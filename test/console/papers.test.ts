@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { SMTPServer } from 'smtp-server'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { only } from '../support/ledger.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { workFor } from '../support/reports.ts'
 import type { Service } from '../support/service.ts'
@@ -11,6 +12,7 @@ import { investor, quoted, type TaxingFund, taxingFund } from '../support/withho
 
 /** The letters that the mail server has taken; it refuses one address. */
 const inbox: string[] = []
+const sender = 'registry@example.com'
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
@@ -77,7 +79,7 @@ describe('The console’s papers', { skip }, () => {
     await page.getByRole('table').getByRole('button').first().click()
     await page.getByRole('tab', { name: 'Issuer' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Example Funds')
-    await page.getByLabel('E-mail').fill('registry@example.com')
+    await page.getByLabel('E-mail').fill(sender)
     await page.getByRole('figure').getByText('Example Funds').waitFor()
     assert.deepEqual(await findings(page), [])
     await page.getByRole('tab', { name: 'Money, tax and lock' }).click()
@@ -88,6 +90,39 @@ describe('The console’s papers', { skip }, () => {
     const { data } = await service.admin.get(`/Product?ProductID=${fund.productID}`)
     const [{ issuer, lockedDate, withholding }] = data
     assert.deepEqual([issuer.name, lockedDate, withholding], ['Example Funds', '2023-12-31', true])
+  })
+
+  it('loses nothing of an issuer without a name, but says that it needs one', async () => {
+    await at('/settings/products', 'Products')
+    await page.getByRole('table').getByRole('button').first().click()
+    await page.getByRole('tab', { name: 'Issuer' }).click()
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('')
+    await page.getByLabel('Phone').fill('02 5550 1234')
+    await press('Save')
+    await page.getByRole('alert').getByText('issuer.name is required.').waitFor()
+    assert.equal(await page.getByLabel('Phone').inputValue(), '02 5550 1234')
+    await name.and(page.locator('[aria-invalid=true]')).waitFor()
+    assert.deepEqual(await findings(page), [])
+    await name.fill('Example Funds')
+    await press('Save')
+    await page.getByText('The product is saved.').waitFor()
+    const issuer = async () => {
+      const { data } = await service.admin.get(`/Product?ProductID=${fund.productID}`)
+      return data[0].issuer
+    }
+    const { name: named, phone, email } = await issuer()
+    assert.deepEqual([named, phone, email], ['Example Funds', '02 5550 1234', sender])
+    await page.getByRole('table').getByRole('button').first().click()
+    await page.getByRole('tab', { name: 'Issuer' }).click()
+    for (const label of ['Name', 'Phone', 'E-mail'])
+      await page.getByLabel(label, { exact: true }).fill('')
+    await press('Save')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(await issuer(), null)
+    const before = { name: 'Example Funds', email: sender }
+    const { productID, name: product } = (await service.admin.get('/Product')).data[0]
+    only(await service.admin.put('/Product', { productID, name: product, issuer: before }))
   })
 
   it('shows a report in the page, and orders it again as it was known then', async () => {
