@@ -67,12 +67,12 @@ const monthColumns = columns(HoldingMonth, 'm', {
   marketValue: 'round(m.quantity * v.price, minor_units(i.currency_id))',
 })
 const amountsOf = (ids: string) =>
-  raw(`coalesce(sum(abs(c.amount)) filter (where c.biz_transaction_type_id in ${ids}), 0)`)
+  raw(`coalesce(sum(abs(x.amount)) filter (where x.biz_transaction_type_id in ${ids}), 0)`)
 
 /**
- * Figures per investment and month, oldest month first. They are calculated backwards: present
- * holdings less the later transactions. The cost depends on the months asked for, not on the
- * length of the whole history.
+ * Figures per investment and month, oldest month first. They are calculated backwards: the units of
+ * today less those of the later months. The postings of the months asked for are added up once, so
+ * the cost depends neither on the length of the whole history nor on the number of investments.
  */
 export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQuery) {
   const productID = await identifyProduct(handle, actor, query, productParameter)
@@ -94,36 +94,42 @@ export async function readMonths(handle: Sql, actor: Actor, query: HoldingMonthQ
       where x.product_id = ${productID} and x.transaction_date > (select today from days)
         and ${raw(counts('x'))} ${own}
       group by x.account_id, x.investment_id),
+    ahead as materialized (
+      select l.investment_id, sum(l.quantity) as quantity,
+        sum((x.quantity > l.quantity)::int - (x.quantity > 0)::int) as holders
+      from later l join holding x on x.product_id = ${productID} and x.account_id = l.account_id
+        and x.investment_id = l.investment_id
+      group by l.investment_id),
     held as materialized (
-      select x.investment_id, sum(x.quantity) as quantity,
-        count(*) filter (where x.quantity > coalesce(l.quantity, 0)) as holders
-      from holding x left join later l on l.account_id = x.account_id
-        and l.investment_id = x.investment_id
-      where x.product_id = ${productID} ${own} group by x.investment_id),
+      select h.investment_id, h.quantity - coalesce(a.quantity, 0) as quantity,
+        h.holders + coalesce(a.holders, 0) as holders
+      from (
+        select x.investment_id, sum(x.quantity) as quantity,
+          count(*) filter (where x.quantity > 0) as holders
+        from holding x where x.product_id = ${productID} ${own} group by x.investment_id) h
+      left join ahead a on a.investment_id = h.investment_id),
     posted as materialized (
-      select x.investment_id, x.transaction_date, x.biz_transaction_type_id,
-        sum(x.quantity) as quantity, sum(x.amount) as amount
+      select x.investment_id, date_trunc('month', x.transaction_date::timestamp)::date as first,
+        sum(x.quantity) as quantity,
+        ${amountsOf(idsWhere(({ newMoney }) => newMoney ?? false))} as amount_in,
+        ${amountsOf(idsOf('Redemption'))} as amount_out
       from biz_transaction x
-      where x.product_id = ${productID} and x.transaction_date >= (select since from days)
-        and ${raw(counts('x'))} ${own}
-      group by x.investment_id, x.transaction_date, x.biz_transaction_type_id),
-    m as (
-      select ${productID}::int as product_id, h.investment_id, d.date, d.date = y.today as is_last,
-        h.quantity - coalesce((select sum(l.quantity) from posted l
-          where l.investment_id = h.investment_id and l.transaction_date > d.date), 0) as quantity,
-        h.holders, a.amount_in, a.amount_out
+      where x.product_id = ${productID} and ${raw(counts('x'))} ${own}
+        and x.transaction_date between (select since from days) and (select today from days)
+      group by x.investment_id, first)
+    select ${monthColumns}
+    from (
+      select ${productID}::int as product_id, h.investment_id, d.date,
+        h.quantity - coalesce(sum(c.quantity) over later, 0) as quantity,
+        coalesce(c.amount_in, 0) as amount_in, coalesce(c.amount_out, 0) as amount_out,
+        case when d.date = y.today then h.holders end as holders
       from held h cross join days y
       cross join lateral (
         select least((s + interval '1 month')::date - 1, y.today) as date, s::date as first
         from generate_series(y.since, y.today, interval '1 month') s) d
-      cross join lateral (
-        select ${amountsOf(idsWhere(({ newMoney }) => newMoney ?? false))} as amount_in,
-          ${amountsOf(idsOf('Redemption'))} as amount_out
-        from posted c where c.investment_id = h.investment_id
-          and c.transaction_date between d.first and d.date) a)
-    select ${monthColumns}
-    from (select m.product_id, m.investment_id, m.date, m.quantity, m.amount_in, m.amount_out,
-        case when m.is_last then m.holders end as holders from m) m
+      left join posted c on c.investment_id = h.investment_id and c.first = d.first
+      window later as (partition by h.investment_id order by d.first desc
+        rows between unbounded preceding and 1 preceding)) m
     join investment i on i.investment_id = m.investment_id
     left join lateral (${priceOn('m.investment_id', sql`m.date`)}) v on true
     order by m.investment_id, m.date`,
