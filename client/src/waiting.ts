@@ -5,6 +5,8 @@ export type Waiting = {
   changes: unknown
   /** The rule that holds it back. */
   rule: object
+  /** The secret that the write sets once it is approved, which only this answer shows. */
+  secret?: string
 }
 
 /**

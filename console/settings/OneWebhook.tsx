@@ -62,7 +62,10 @@ type SecretProps = { webhook: Webhook; onSecret: (secret: string) => void }
 function Secret({ webhook: { webhookID }, onSecret }: SecretProps) {
   const [asked, setAsked] = useState(false)
   const rotate = useWrite<WebhookWithSecret[]>('post', '/Webhook/RotateSecret', {
-    onKept: () => setAsked(false),
+    onKept: (made) => {
+      setAsked(false)
+      if (made !== undefined) onSecret(made)
+    },
     isShownOnce: true,
     onDone: (data) => {
       setAsked(false)

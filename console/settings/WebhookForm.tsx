@@ -31,7 +31,7 @@ export function WebhookForm({ tagged, onDone }: Props) {
   const save = useWrite<WebhookWithSecret[]>(webhook ? 'put' : 'post', '/Webhook', {
     tagged,
     isShownOnce: !webhook,
-    onKept: onDone,
+    onKept: (made) => (made === undefined ? onDone() : setSecret(made)),
     onDone: (data) => {
       if (!webhook) return setSecret([data].flat()[0]?.secret ?? '')
       tellDone('The webhook is saved.')

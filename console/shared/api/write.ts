@@ -17,9 +17,10 @@ type Options<T> = {
   onDone?: (data: T, message: string | null) => void
   /**
    * Called when nothing was saved: another user's version stays, or the change waits for approval.
-   * The form should close all the same, so that the user does not send the change twice.
+   * The form should close all the same, so that the user does not send the change twice. `secret`
+   * is what the change sets once it is approved, and can be read only now.
    */
-  onKept: () => void
+  onKept: (secret?: string) => void
   onFailed?: (error: Error) => void
   /**
    * The answer can be read only this once: show it before anything else, and ask before leaving it.
@@ -68,14 +69,15 @@ export function useWrite<T = unknown>(
     },
     onSuccess: async (answer) => {
       fulfilled()
-      const done = answer === 'kept' || isWaiting(answer.data) ? undefined : answer
+      const waiting = answer !== 'kept' && isWaiting(answer.data) ? answer.data : undefined
+      const done = answer === 'kept' || waiting ? undefined : answer
       if (done && isShownOnce) onDone?.(done.data, done.message)
       saved()
       // Read the data of the page again first: the next step may need what was just written.
       await client.invalidateQueries()
       if (done) return isShownOnce ? undefined : onDone?.(done.data, done.message)
       tellDone(answer === 'kept' ? 'Nothing is saved: the register’s version stays.' : waits)
-      onKept()
+      onKept(waiting?.secret)
     },
     onError: (error) => onFailed?.(error),
   })

@@ -209,7 +209,7 @@ const keptOf = ({ sealed }: ApprovalDesk, { request }: Waiting) =>
   JSON.parse(sealed.unseal(request)) as KeptRequest
 
 /** A kept request as it came, with the actor on whose behalf it is done now. */
-const takenBy = (actor: Actor, { query, body, isList, ifMatch }: KeptRequest): Taken => ({
+const takenBy = (actor: Actor, { query, body, isList, ifMatch, secret }: KeptRequest): Taken => ({
   query,
   body,
   pathOf: itemPath(isList ? [] : {}),
@@ -217,6 +217,7 @@ const takenBy = (actor: Actor, { query, body, isList, ifMatch }: KeptRequest): T
   headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
   address: '',
   caller: `user ${actor.userID}`,
+  secret,
 })
 
 /** Refuses an approver who has a part in what the request is about: they are no second person. */

@@ -41,6 +41,8 @@ export type KeptRequest = {
   ifMatch?: string | undefined
   /** The API key that made the request: the write is done with the rights that the key has then. */
   apiKeyID?: number | undefined
+  /** The secret that the write made, which its maker was shown: it is the one that is set. */
+  secret?: string | undefined
   /** Which records the write was about, and the money it came to: see same.ts. */
   subject?: string[] | undefined
 }
@@ -111,6 +113,7 @@ const textOf = (taken: Taken, written: Written, write: Write) => {
     isList: pathOf(0) !== '',
     ifMatch: headers['if-match'],
     apiKeyID: actor.apiKeyID,
+    secret: written.secret,
     subject: subjectOf(written, isOfNew(write)),
   }
   return JSON.stringify(kept)
@@ -135,7 +138,7 @@ type Kept = { rule: Rule; written: Written; request: string; actor: Actor }
 
 async function keep(tx: Tx, write: Write, kept: Kept): Promise<Written> {
   const { rule, written, request, actor } = kept
-  const { productID, changes = null } = written
+  const { productID, changes = null, secret } = written
   const ids = isOfNew(write) ? null : [...written.ids]
   const [row] = await tx.query<{ approvalID: number }>(sql`
     insert into approval (operation, resource, product_id, user_id, api_key_id, username,
@@ -146,7 +149,10 @@ async function keep(tx: Tx, write: Write, kept: Kept): Promise<Written> {
       ${JSON.stringify(changes)}::json, ${ids}::bigint[])
     returning approval_id as "approvalID"`)
   const { approvalID } = row!
-  const data: KeptForApproval = { approvalID, changes, rule: asSeenBy(actor, rule) }
+  const data: KeptForApproval = {
+    ...{ approvalID, changes, rule: asSeenBy(actor, rule) },
+    ...(secret !== undefined && { secret }),
+  }
   return {
     json: JSON.stringify(data),
     recordCount: 1,

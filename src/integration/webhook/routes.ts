@@ -56,9 +56,9 @@ const registering = (seal: Seal, allowLocal: boolean): Endpoint[] => [
       `${repeats.hours} hours.`,
     body: WebhookInput,
     data: arrayOf(WebhookWithSecret),
-    write: ({ body, actor }, tx) => {
+    write: ({ body, actor, secret }, tx) => {
       refuseAddress(body.url, allowLocal)
-      return createWebhook(tx, actor, body, seal)
+      return createWebhook(tx, actor, body, seal, secret)
     },
   }),
   writing({
@@ -99,7 +99,7 @@ const delivering = (seal: Seal): Endpoint[] => [
       'Replace the secret of a webhook. For 24 hours, messages are signed with the old secret too.',
     body: WebhookKeyBody,
     data: arrayOf(WebhookWithSecret),
-    write: ({ body, actor }, tx) => rotateSecret(tx, actor, body, seal),
+    write: ({ body, actor, secret }, tx) => rotateSecret(tx, actor, body, seal, secret),
   }),
   writing({
     operation: 'POST /Webhook/Test',

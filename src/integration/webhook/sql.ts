@@ -80,10 +80,10 @@ export async function createWebhook(
   actor: Actor,
   input: WebhookInput,
   seal: Seal,
+  secret = newSecret(),
 ): Promise<Written> {
   const { url, types, isActive = true, description } = input
   const products = await productsFor(tx, actor, input.productIDs)
-  const secret = newSecret()
   const [row] = await tx.query<{ id: number }>(sql`
     insert into webhook
       (url, types, product_ids, is_active, description, user_id, api_key_id, secret)
@@ -92,7 +92,7 @@ export async function createWebhook(
     returning webhook_id as id`)
   const { id } = row!
   await beginNow(tx, id)
-  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input }
+  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: input, secret }
 }
 
 /**
@@ -157,14 +157,15 @@ export async function rotateSecret(
   actor: Actor,
   { webhookID }: WebhookName,
   seal: Seal,
+  secret = newSecret(),
 ): Promise<Written> {
   const id = await lockWebhook(tx, actor, webhookID)
-  const secret = newSecret()
   await tx.query(sql`
     update webhook set previous_secret = secret, previous_until = now() + interval '24 hours',
       secret = ${seal(secret)}, updated_date = now()
     where webhook_id = ${id}`)
-  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes: { secret: 'replaced' } }
+  const changes = { secret: 'replaced' }
+  return { ...(await renderWebhook(tx, id, secret)), ids: [id], changes, secret }
 }
 
 export async function lockWebhook(tx: Tx, actor: Actor, id: number): Promise<number> {

@@ -32,6 +32,8 @@ export type Request<Query, Body> = {
   headers: IncomingHttpHeaders
   /** The caller's address; behind a proxy, the address that the proxy saw. */
   address: string
+  /** The secret that the write made, and its caller was shown, when it was kept for approval. */
+  secret?: string | undefined
 }
 
 /** Which reads return one record and so carry an ETag. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Access } from '../permission.ts'
+import { optional, sensitive } from '../shape/fields.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /**
@@ -26,6 +27,15 @@ export const KeptForApproval = Type.Object(
         'The request itself or the changes that it would make. Sensitive values are masked.',
     }),
     rule: Type.Unsafe<object>({ type: 'object', description: 'The approval rule that applies.' }),
+    secret: optional(
+      sensitive(
+        Type.String({
+          description:
+            'The secret that the write will set once it is approved. It is shown only in this ' +
+            'answer. Keep it safe.',
+        }),
+      ),
+    ),
   },
   {
     $id: 'KeptForApproval',

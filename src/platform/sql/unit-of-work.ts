@@ -39,6 +39,8 @@ export type Written = Answer & {
    * one caller).
    */
   isToldLater?: boolean
+  /** A secret that the write has made, and that only its answer shows. */
+  secret?: string
   /** The write is committed, but the caller receives this refusal (a failed sign-in). */
   refusal?: Refusal
 }
