@@ -188,7 +188,7 @@ describe('A file of CSV', () => {
     assert.equal(posted.comment, comment)
   })
 
-  it('has its lines ended as its parts have them, which may come from several systems', async () => {
+  it('has lines that end in several ways, as those of files put together do', async () => {
     const { accountID } = fund.accounts[5]!
     const comments = ['one', '"two\r\nlines"', 'three', 'four', '"and\nfive"']
     const rows = [head, ...comments.map((comment) => deposit(accountID, comment))]
