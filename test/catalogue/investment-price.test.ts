@@ -327,4 +327,32 @@ describe('A corrected price', () => {
     const unnamed = `/Investment/Price/Affected?InvestmentID=${investmentID}`
     refused(await admin.get(unnamed), 400, 'required')
   })
+
+  it('lists with each transaction the price that its kind takes', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const [one, other] = await newAccounts(service, productID, 2)
+    const [fromAccountID, toAccountID] = [one!.accountID, other!.accountID]
+    const prices = { applicationPrice: 1.1, redemptionPrice: 0.9 }
+    const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1, prices)
+    const of = { investmentID, transactionDate: '2026-01-15', quantity: 10 }
+    const post = async (kind: string, body: object) =>
+      all(await admin.post(`/BizTransaction/${kind}`, { ...of, ...body }))
+    await post('Deposit', { accountID: fromAccountID, amount: 110, quantity: 100 })
+    await post('Transfer', { productID, fromAccountID, toAccountID })
+    await post('Redemption', { accountID: toAccountID, quantity: 5 })
+    const put = { investmentPriceID, price: 2, applicationPrice: 2.2, redemptionPrice: 1.8 }
+    only(await admin.put('/Investment/Price', put))
+    const path = `/Investment/Price/Affected?InvestmentPriceID=${investmentPriceID}`
+    const affected: { investmentPrice: number; currentPrice: number }[] = all(await admin.get(path))
+    assert.deepEqual(
+      affected.map(({ investmentPrice, currentPrice }) => [investmentPrice, currentPrice]),
+      [
+        [1.1, 2.2],
+        [1, 2],
+        [1, 2],
+        [0.9, 1.8],
+      ],
+    )
+  })
 })

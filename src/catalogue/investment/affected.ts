@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { type Actor, inScope } from '../../platform/actor.ts'
 import { counts } from '../../platform/lookup/counts.ts'
+import { lookups } from '../../platform/lookup/lookups.ts'
 import { invalid, notFound } from '../../platform/refusal.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
@@ -68,9 +69,13 @@ export async function readAffected(handle: Sql, actor: Actor, query: AffectedQue
   })
 }
 
+const { 'Transfer out': transferOut, 'Transfer in': transferIn } = lookups.BizTransactionType
+
+/** The price that each kind of transaction takes; units that change hands go at the plain price. */
 const affectedColumns = columns(AffectedTransaction, 't', {
   externalAccountId: 'a.external_account_id',
-  currentPrice: `case when t.quantity < 0 then coalesce(v.redemption_price, v.price)
+  currentPrice: `case when t.biz_transaction_type_id in (${transferOut}, ${transferIn}) then v.price
+    when t.quantity < 0 then coalesce(v.redemption_price, v.price)
     else coalesce(v.application_price, v.price) end`,
 })
 
