@@ -2,10 +2,17 @@ import { Group } from '@mantine/core'
 import { useState } from 'react'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
+import { useReadAll } from '../shared/api/pages.ts'
 import { useProduct } from '../shared/api/products.ts'
-import type { Audit, BizEntity, BizTransaction, EntitledAccount } from '../shared/api/types.ts'
+import type {
+  Audit,
+  BizEntity,
+  BizTransaction,
+  Distribution,
+  EntitledAccount,
+} from '../shared/api/types.ts'
 import { PastControl, pastParams, usePast } from '../shared/form/Past.tsx'
-import { moment, plain } from '../shared/format.ts'
+import { moment } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { List } from '../shared/list/List.tsx'
 import { useRows } from '../shared/list/use-rows.ts'
@@ -64,11 +71,16 @@ export function InvestorDistributions({ entity }: Props) {
   const { productID, slug } = useProduct()
   const { name } = useLookups()
   const money = useMoney()
+  const units = useUnits()
   const currency = useCurrency()
   const rows = useRows<EntitledAccount>('/Distribution/Account', {
     ProductID: productID,
     'AccountID.in': accountsOf(entity),
+    Order: 'desc',
   })
+  const { data: all = [] } = useReadAll<Distribution>('/Distribution', { ProductID: productID })
+  const distributionOf = ({ corporateActionID: id }: EntitledAccount) =>
+    all.find(({ corporateActionID }) => corporateActionID === id)
   const figure = (id: string, title: string, text: Column<EntitledAccount>['text']) => ({
     id,
     title,
@@ -80,14 +92,19 @@ export function InvestorDistributions({ entity }: Props) {
     {
       id: 'what',
       title: 'Distribution',
-      text: (row) => row.externalCorporateActionId ?? String(row.corporateActionID),
+      text: (row) =>
+        row.externalCorporateActionId ??
+        distributionOf(row)?.name ??
+        `Distribution ${row.corporateActionID}`,
       width: 'minmax(124px, 1.5fr)',
     },
-    figure('units', 'Units', (row) => plain(row.units)),
+    figure('units', 'Units', (row) => units(row.units, row)),
     figure('gross', 'Gross', (row) => money(row.grossAmount, row)),
     figure('tax', 'Tax', (row) => money(row.taxAmount, row)),
     figure('drp', 'Reinvested', (row) => money(row.drpAmount, row)),
-    figure('drpUnits', 'DRP units', (row) => plain(row.drpUnits)),
+    figure('drpUnits', 'DRP units', (row) =>
+      units(row.drpUnits, { investmentID: distributionOf(row)?.drpInvestmentID ?? null }),
+    ),
     figure('cash', 'Cash', (row) => money(row.cashAmount, row)),
     { id: 'currency', title: 'Currency', text: currency, width: '66px' },
     {

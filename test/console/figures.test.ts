@@ -120,6 +120,7 @@ describe('The console’s figures', { skip }, () => {
       (await row(currency).getByRole('cell').allInnerTexts()).slice(2)
     await row('JPY').waitFor()
     assert.deepEqual(await cells('JPY'), ['2,468', '0', '0', '', '2,468', 'JPY', 'Paid'])
+    assert.match((await page.getByRole('row').allInnerTexts())[1] ?? '', /AUD/) // the newest first
     assert.deepEqual(await cells('AUD'), ['100.00', '0.00', '0.00', '', '100.00', 'AUD', 'Paid'])
   })
 
@@ -219,10 +220,14 @@ describe('The console’s figures', { skip }, () => {
       await newPrice(service, investmentID, '2000-01-01', '1')
       const allotment = { accountID, investmentID, transactionDate, quantity }
       all(await service.admin.post('/BizTransaction/Allotment', allotment))
+      const own = { productID, investmentID }
+      const distribution = await configure(service, own, { distributionAmountPerUnit: 2 })
+      await stage(service.admin, 'Declare', distribution)
     }
     for (const [path, heading, label] of [
       [`investors/${bizEntityID}`, 'Investor 1', 'Holdings'],
       [`investors/${bizEntityID}?section=transactions`, 'Investor 1', 'Transactions'],
+      [`investors/${bizEntityID}?section=distributions`, 'Investor 1', 'Distributions'],
       ['transactions', 'Transactions', 'Transactions'],
     ] as const) {
       await at(`${productID}/${path}`, heading)
