@@ -30,12 +30,12 @@ import { TaxStanding } from './TaxStanding.tsx'
 /** The page of one investor. */
 export function Investor() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const { slug } = useProduct()
-  const [entity] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
+  const { productID, slug } = useProduct()
+  const [entity] = useReadNow<BizEntity[]>('/BizEntity', { ProductID: productID, BizEntityID: id })
   if (!entity)
     return (
       <Missing title="No such investor" back={{ to: `/${slug}/investors`, label: 'Investors' }}>
-        They may be of a product you may not see.
+        They may be of another product, perhaps of one you may not see.
       </Missing>
     )
   return <Known entity={entity} />

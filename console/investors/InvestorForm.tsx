@@ -40,15 +40,15 @@ export function NewInvestor() {
 
 export function EditInvestor() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const { slug } = useProduct()
-  const [found] = useReadNow<BizEntity[]>('/BizEntity', { BizEntityID: id })
+  const { productID, slug } = useProduct()
+  const [found] = useReadNow<BizEntity[]>('/BizEntity', { ProductID: productID, BizEntityID: id })
   // An investor deleted while it is edited keeps the form open, so that no input is lost; saving
   // reports it.
   const [wasThere] = useState(found !== undefined)
   if (!wasThere)
     return (
       <Missing title="No such investor" back={{ to: `/${slug}/investors`, label: 'Investors' }}>
-        They may be of a product you may not see.
+        They may be of another product, perhaps of one you may not see.
       </Missing>
     )
   return <Edit id={id} />

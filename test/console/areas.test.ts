@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, skip, startConsole } from '../support/browser.ts'
+import { only } from '../support/ledger.ts'
 import type { Service } from '../support/service.ts'
 
 /** The dates of the test's records, all of them long past, whatever the clock says. */
@@ -91,6 +92,15 @@ describe('The console’s areas', { skip }, () => {
     ]) {
       await page.getByRole('tab', { name: tab }).click()
       assert.deepEqual(await findings(page), [], tab)
+    }
+  })
+
+  it('shows no investor under a product that is not theirs', async () => {
+    const [{ bizEntityID }] = (await service.admin.get(`/BizEntity?ProductID=${productID}`)).data
+    const { productID: other } = only(await service.admin.post('/Product', { name: 'Other Fund' }))
+    for (const path of ['', '/edit']) {
+      await page.goto(`${service.url}/console/${other}/investors/${bizEntityID}${path}`)
+      await page.getByRole('heading', { name: 'No such investor' }).waitFor()
     }
   })
 
