@@ -26,10 +26,10 @@ const isAllottedLater = (day: Fragment) =>
  */
 const residualBy = (day: Fragment, leftOverLater: Fragment) => sql`
   coalesce((
-    select r.amount - coalesce(${leftOverLater}, 0) + coalesce((
+    select s.amount - coalesce(${leftOverLater}, 0) + coalesce((
       select sum(o.amount) from residual_payment o
       where ${ofHolding('o')} and o.reversed_date is null and o.payment_date > ${day}), 0)
-    from drp_residual r where ${ofHolding('r')}), 0)`
+    from drp_residual s where ${ofHolding('s')}), 0)`
 
 /** Whether a holding h without units still has money left over by a DRP at a day. */
 export const hasResidual = (day: Fragment) => {
@@ -42,9 +42,9 @@ export const hasResidual = (day: Fragment) => {
 }
 
 /**
- * The distributions of investment i that are not behind it at a day: the open ones, which are not
- * paid yet; of these the owed ones, which are declared; and those that are allotted later. Before
- * it is declared, one has entitlements only while a stage is under way.
+ * The distributions of the investment of holding h that are not behind it at a day: the open ones,
+ * which are not paid yet; of these the owed ones, which are declared; and those that are allotted
+ * later. Before it is declared, one has entitlements only while a stage is under way.
  */
 export const itsDistributions = (day: Fragment) => sql`
   select count(*) > 0 as has_distributions,
@@ -61,24 +61,30 @@ export const itsDistributions = (day: Fragment) => sql`
           select 1 from distribution_stage g where g.product_id = c.product_id
             and g.corporate_action_id = c.corporate_action_id) end as is_open,
       c.distribution_status_id > ${Declared} and ${isAllottedLater(day)} as is_later) s
-  where c.product_id = i.product_id and c.investment_id = i.investment_id`
+  where c.product_id = h.product_id and c.investment_id = h.investment_id`
+
+/** A figure of holding h's entitlement to distribution c, which is looked up by its key. */
+const ofEntitlement = (figure: Fragment) => sql`(
+      select ${figure} from entitlement e
+      where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+        and e.account_id = h.account_id)`
 
 /**
  * The distributions of holding h at a day: amounts declared and not yet paid, amounts paid
- * (including DRP), and the DRP residual. `v` has what `itsDistributions` found. Without `limit 1`
- * the planner would read all entitlements of the holding to find these few.
+ * (including DRP), and the DRP residual. `d` has what `itsDistributions` found. In a join, the
+ * planner would read all entitlements of the holding to find these few.
  */
 export const distributionsOf = (day: Fragment) => sql`
-  select coalesce(e.owed, 0) as declared,
+  select coalesce(r.owed, 0) as declared,
     coalesce((select t.gross_amount from entitlement_total t where ${ofHolding('t')}), 0)
-      - coalesce(e.open, 0) as paid,
-    ${residualBy(day, raw('e.later'))} as residual
+      - coalesce(r.open, 0) as paid,
+    ${residualBy(day, raw('r.later'))} as residual
   from (
-    select sum(e.gross_amount) filter (where c.id = any(v.open)) as open,
-      sum(e.gross_amount) filter (where c.id = any(v.owed)) as owed,
-      sum(${leftOver}) filter (where c.id = any(v.later)) as later
-    from unnest(v.recent) c (id)
-    cross join lateral (
-      select * from entitlement
-      where product_id = h.product_id and corporate_action_id = c.id
-        and account_id = h.account_id limit 1) e) e`
+    select sum(c.gross) filter (where c.id = any(d.open)) as open,
+      sum(c.gross) filter (where c.id = any(d.owed)) as owed,
+      sum(c.left_over) filter (where c.id = any(d.later)) as later
+    from (
+      select c.corporate_action_id as id, ${ofEntitlement(raw('e.gross_amount'))} as gross,
+        ${ofEntitlement(leftOver)} as left_over
+      from distribution c
+      where c.product_id = h.product_id and c.corporate_action_id = any(d.recent)) c) r`

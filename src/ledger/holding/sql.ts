@@ -153,7 +153,8 @@ export async function readHoldings(handle: Sql, actor: Actor, query: HoldingQuer
         from (${rows}) h
         ${itsProduct(date)}
         ${itsAccount}
-        ${itsInvestment} offset 0) h
+        ${itsInvestment}
+        cross join lateral (${itsDistributions(sql`p.date`)}) d offset 0) h
       order by h.product_id, h.account_id, h.investment_id`,
       ),
   })
@@ -190,15 +191,14 @@ const itsAccount = sql`cross join lateral (
           where a.account_id = h.account_id limit 1) a`
 const itsInvestment = sql`cross join lateral (
           select ${pieceOf(investmentFields)} as of_investment, ${pieceOf(priceFields)} as of_price,
-            v.price, minor_units(i.currency_id) as decimals, d.*
+            v.price, minor_units(i.currency_id) as decimals
           from investment i
           left join lateral (${priceOn('i.investment_id', sql`p.date`, 'price, price_date')}) v
             on true
-          cross join lateral (${itsDistributions(sql`p.date`)}) d
           where i.investment_id = h.investment_id limit 1) v`
 
 const noDistributions = raw(`'${distributionFields.map(({ name }) => `"${name}":0`).join()}'`)
-const distributions = sql`case when v.has_distributions
+const distributions = sql`case when d.has_distributions
             then (select ${pieceOf(distributionFields)} from (${distributionsOf(sql`p.date`)}) x)
             else ${noDistributions} end`
 

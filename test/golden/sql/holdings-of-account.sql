@@ -26,28 +26,34 @@ from hold k
 where k.product_id = h.product_id and k.account_id = h.account_id
   and (k.investment_id is null or k.investment_id = h.investment_id)
   and k.valid_from <= p.date and (k.valid_to is null or k.valid_to >= p.date)) k)
-          else h.quantity end, 0) as available, case when v.has_distributions
+          else h.quantity end, 0) as available, case when d.has_distributions
           then (select concat('"distributionEntitlement":', coalesce(trim_scale(x.declared)::text, 'null'), ',"distributionsPaid":', coalesce(trim_scale(x.paid)::text, 'null'), ',"drpResidual":', coalesce(trim_scale(x.residual)::text, 'null')) from (
-select coalesce(e.owed, 0) as declared,
+select coalesce(r.owed, 0) as declared,
   coalesce((select t.gross_amount from entitlement_total t where t.product_id = h.product_id and t.account_id = h.account_id
   and t.investment_id = h.investment_id), 0)
-    - coalesce(e.open, 0) as paid,
+    - coalesce(r.open, 0) as paid,
 coalesce((
-  select r.amount - coalesce(e.later, 0) + coalesce((
+  select s.amount - coalesce(r.later, 0) + coalesce((
     select sum(o.amount) from residual_payment o
     where o.product_id = h.product_id and o.account_id = h.account_id
   and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > p.date), 0)
-  from drp_residual r where r.product_id = h.product_id and r.account_id = h.account_id
-  and r.investment_id = h.investment_id), 0) as residual
+  from drp_residual s where s.product_id = h.product_id and s.account_id = h.account_id
+  and s.investment_id = h.investment_id), 0) as residual
 from (
-  select sum(e.gross_amount) filter (where c.id = any(v.open)) as open,
-    sum(e.gross_amount) filter (where c.id = any(v.owed)) as owed,
-    sum(e.drp_residual - e.residual_before) filter (where c.id = any(v.later)) as later
-  from unnest(v.recent) c (id)
-  cross join lateral (
-    select * from entitlement
-    where product_id = h.product_id and corporate_action_id = c.id
-      and account_id = h.account_id limit 1) e) e) x)
+  select sum(c.gross) filter (where c.id = any(d.open)) as open,
+    sum(c.gross) filter (where c.id = any(d.owed)) as owed,
+    sum(c.left_over) filter (where c.id = any(d.later)) as later
+  from (
+    select c.corporate_action_id as id, (
+    select e.gross_amount from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id) as gross,
+      (
+    select e.drp_residual - e.residual_before from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id) as left_over
+    from distribution c
+    where c.product_id = h.product_id and c.corporate_action_id = any(d.recent)) c) r) x)
           else '"distributionEntitlement":0,"distributionsPaid":0,"drpResidual":0' end as of_distributions
       from (
 select h.product_id, h.account_id, h.investment_id, s.quantity, s.invested, s.cost, s.gain
@@ -61,7 +67,7 @@ where  b.product_id = h.product_id and b.account_id = h.account_id
   and b.biz_transaction_status_id <> 3
 order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or
 coalesce((
-  select r.amount - coalesce((
+  select s.amount - coalesce((
   select sum(e.drp_residual - e.residual_before) from entitlement e
   join distribution c on c.product_id = e.product_id
     and c.corporate_action_id = e.corporate_action_id
@@ -70,8 +76,8 @@ coalesce((
     select sum(o.amount) from residual_payment o
     where o.product_id = h.product_id and o.account_id = h.account_id
   and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > $3::date), 0)
-  from drp_residual r where r.product_id = h.product_id and r.account_id = h.account_id
-  and r.investment_id = h.investment_id), 0) > 0) and h.product_id = (
+  from drp_residual s where s.product_id = h.product_id and s.account_id = h.account_id
+  and s.investment_id = h.investment_id), 0) > 0) and h.product_id = (
   select p.product_id from product p
   where true and p.product_id = $4) and h.account_id = $5::bigint
   and ($6::bigint = 0 or $7::bigint < (select max(account_id)::bigint from account)
@@ -91,7 +97,7 @@ coalesce((
         where a.account_id = h.account_id limit 1) a
       cross join lateral (
         select concat('"productID":', coalesce(i.product_id::text, 'null'), ',"externalProductId":', coalesce(p.external_product_id::text, 'null'), ',"investmentID":', coalesce(i.investment_id::text, 'null'), ',"externalInvestmentId":', coalesce(to_json(i.external_investment_id)::text, 'null'), ',"securityCode":', coalesce(to_json(i.security_code)::text, 'null'), ',"investmentName":', coalesce(to_json(i.name)::text, 'null'), ',"date":', coalesce(to_json(p.date)::text, 'null')) as of_investment, concat('"price":', coalesce(trim_scale(v.price)::text, 'null'), ',"priceDate":', coalesce(to_json(v.price_date)::text, 'null')) as of_price,
-          v.price, minor_units(i.currency_id) as decimals, d.*
+          v.price, minor_units(i.currency_id) as decimals
         from investment i
         left join lateral (
       select price, price_date
@@ -99,7 +105,8 @@ coalesce((
       where n.investment_id = i.investment_id and n.price_date <= p.date
       order by n.price_date desc limit 1) v
           on true
-        cross join lateral (
+        where i.investment_id = h.investment_id limit 1) v
+      cross join lateral (
 select count(*) > 0 as has_distributions,
   array_agg(c.corporate_action_id) filter (where s.is_open or s.is_later) as recent,
   array_agg(c.corporate_action_id) filter (where s.is_open) as open,
@@ -114,6 +121,5 @@ cross join lateral (
         select 1 from distribution_stage g where g.product_id = c.product_id
           and g.corporate_action_id = c.corporate_action_id) end as is_open,
     c.distribution_status_id > $14 and coalesce(c.drp_allotment_date, c.payment_date) > p.date as is_later) s
-where c.product_id = i.product_id and c.investment_id = i.investment_id) d
-        where i.investment_id = h.investment_id limit 1) v offset 0) h
+where c.product_id = h.product_id and c.investment_id = h.investment_id) d offset 0) h
     order by h.product_id, h.account_id, h.investment_id) r;
