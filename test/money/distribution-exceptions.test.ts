@@ -77,26 +77,27 @@ describe('GET /Distribution/Exceptions', () => {
     )
   })
 
-  it('shows whom an import brings that began before Declare and ended after it', async () => {
-    const fund = await fundOf(service, [100, 0])
-    const late = account(fund, 1)
-    await allot(service, fund, [{ accountID: late, quantity: 5 }], '2025-07-20')
-    const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
-    const holder = new pg.Client(service.connection)
-    await holder.connect()
-    await holder.query('begin')
-    const row = 'select from ledger_account where product_id = $1 and account_id = $2 for update'
-    await holder.query(row, [fund.productID, late])
-    const terms = { type: 'Transactions', format: 'csv', mode: 'atomic' }
-    const file = transactionFile(['Allotment', late, fund.investmentID, '2025-06-30', 7, 7])
-    const ended = imported(service.admin, terms, file)
-    await until('it waits', async () => (await waitingForLocks(service.connection)) > 0)
-    await stage(service.admin, 'Declare', distribution)
-    await holder.end()
-    assert.equal((await ended).status, 'Completed')
-    const found = only(await exceptionsOf(distribution))
-    assert.deepEqual([found.accountID, found.heldUnits], [late, 7])
-  })
+  for (const mode of ['atomic', 'continue'])
+    it(`shows whom an import brings that began before Declare and ended after: ${mode}`, async () => {
+      const fund = await fundOf(service, [100, 0])
+      const late = account(fund, 1)
+      await allot(service, fund, [{ accountID: late, quantity: 5 }], '2025-07-20')
+      const distribution = await configure(service, fund, { distributionAmountPerUnit: 1 })
+      const holder = new pg.Client(service.connection)
+      await holder.connect()
+      await holder.query('begin')
+      const row = 'select from ledger_account where product_id = $1 and account_id = $2 for update'
+      await holder.query(row, [fund.productID, late])
+      const terms = { type: 'Transactions', format: 'csv', mode }
+      const file = transactionFile(['Allotment', late, fund.investmentID, '2025-06-30', 7, 7])
+      const ended = imported(service.admin, terms, file)
+      await until('it waits', async () => (await waitingForLocks(service.connection)) > 0)
+      await stage(service.admin, 'Declare', distribution)
+      await holder.end()
+      assert.equal((await ended).status, 'Completed')
+      const found = only(await exceptionsOf(distribution))
+      assert.deepEqual([found.accountID, found.heldUnits], [late, 7])
+    })
 
   it('shows who would have been by a redemption taken back or moved since', async () => {
     const fund = await fundOf(service, [100, 200, 300, 400])

@@ -20,6 +20,7 @@ import {
   settled,
   unitValueOf,
 } from './entitlement.ts'
+import { changesSince } from './exceptions.ts'
 import { joinedOnce } from './once.ts'
 import type { Declaration } from './schema.ts'
 import { selectionOf } from './selection.ts'
@@ -39,7 +40,10 @@ import { accountsInWords, refuseTooLarge } from './words.ts'
 const { Configured, Declared } = lookups.DistributionStatus
 
 type Terms = Entitling & {
-  /** When the stage began: a job misses later changes to accounts that it has already done. */
+  /**
+   * From when on changes may be missed: those under way when the stage began and, by a job, later
+   * ones to accounts that it has already done.
+   */
   since?: string
   /** For a total: the pool, the sum of all measures, and the last remainder that gets a cent. */
   sharing?: { pool: string; measured: string; remainder: string | null; accountID: number | null }
@@ -56,8 +60,9 @@ export async function declareDistribution(
   const tx = inProduct(all, which.productID)
   const stored = await lockDistribution(tx, which)
   refuseUndeclarable(stored)
-  const [began] = await tx.query<{ since: string }>(sql`select now()::text as since`)
-  const terms = { ...(await entitlingOf(tx, stored, declaration)), ...began! }
+  const entitling = await entitlingOf(tx, stored, declaration)
+  const [began] = await tx.query<{ since: string }>(changesSince(entitling.selection))
+  const terms = { ...entitling, ...began! }
   if (!declaration.confirmSecond) await refuseSecond(tx, stored)
   const { include, preCalculated } = terms.selection
   const accounts =

@@ -4,10 +4,11 @@ import type { Actor } from '../../platform/actor.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import { decimal, Id, shown } from '../../platform/shape/fields.ts'
-import type { Sql, Tx } from '../../platform/sql/handle.ts'
+import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { ofProduct, pageBy, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
+import type { Selection } from './entitlement.ts'
 import { DistributionKey, distributionParameter } from './schema.ts'
 import { identifyDistribution, mostEntitlements, ofDistribution } from './sql.ts'
 
@@ -119,6 +120,18 @@ export const latecomers = `
           select 1 from biz_transaction_version v
           where v.product_id = b.product_id and v.biz_transaction_id = b.biz_transaction_id
             and v.valid_to > d.declared_since and v.transaction_date <= h.last_day)))`
+
+/**
+ * The moment from which changes count as later than a declaration that begins now. A posting under
+ * way is not seen by it, and carries the time at which its transaction began: nothing but a whole
+ * import (see outlast) takes the minutes that are allowed for. What was posted within them and seen
+ * gave an entitlement, so it is no latecomer, except to accounts that the declaration leaves out:
+ * with such lists only what begins later counts (docs/decisions/0475).
+ */
+export const changesSince = ({ include, exclude }: Selection): Fragment =>
+  include || exclude.length > 0
+    ? sql`select now()::text as since`
+    : sql`select (now() - interval '10 minutes')::text as since`
 
 /**
  * Corrects declarations made during a long transaction, such as an import. They have not seen its

@@ -58,7 +58,7 @@ left join distribution_stage g on g.product_id = $6
   and g.corporate_action_id = t.corporate_action_id
 where t.product_id = $7 and t.corporate_action_id = $8;
 
-select now()::text as since;
+select (now() - interval '10 minutes')::text as since;
 
   select count(*)::int as count from
 holding x where x.product_id = $1 and x.investment_id = $2;
