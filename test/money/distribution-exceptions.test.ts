@@ -78,7 +78,7 @@ describe('GET /Distribution/Exceptions', () => {
   })
 
   for (const mode of ['atomic', 'continue'])
-    it(`shows whom an import brings that began before Declare and ended after: ${mode}`, async () => {
+    it(`shows whom an import brings that began before and ended after: ${mode}`, async () => {
       const fund = await fundOf(service, [100, 0])
       const late = account(fund, 1)
       await allot(service, fund, [{ accountID: late, quantity: 5 }], '2025-07-20')
