@@ -13,15 +13,10 @@ import { keepWarm, warmUp } from './operations/warm-up.ts'
 import { startWorker } from './operations/worker.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { connect, prepareSchema, startServer } from './platform/registry.ts'
+import { adviceOn } from './platform/sql/advice.ts'
 import { clockOffNow } from './platform/sql/clock.ts'
 import type { Database } from './platform/sql/handle.ts'
-import {
-  connectionsOfNode,
-  lackOfRoom,
-  type Room,
-  roomStatement,
-  wordsOfFull,
-} from './platform/sql/room.ts'
+import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from './platform/sql/room.ts'
 import { version } from './version.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in milliseconds. */
@@ -67,7 +62,8 @@ async function start() {
     )
     await warmUp(database)
     stopping.unshift(keepWarm(database))
-    const address = await app.listen({ host: config.host, port: config.port })
+    const { host, port } = config
+    const address = await app.listen({ host, port }).catch(refuseAddress)
     tell(`Registry Platform ${version}`)
     const { adminUsername: username, adminPassword: password } = config
     await createFirstUser(database, { username, password }, tellFirstUser)
@@ -85,6 +81,18 @@ async function start() {
     for (const stop of stopping) await stop()
     throw error
   }
+}
+
+function refuseAddress(error: NodeJS.ErrnoException): never {
+  const advice = adviceOnAddress[error.code ?? ''] ?? 'see HOST and PORT'
+  throw new Error(`${error.message}; ${advice}`, { cause: error })
+}
+
+const adviceOnAddress: Record<string, string> = {
+  EADDRINUSE: 'set PORT to another',
+  EACCES: 'set PORT to 1024 or above, or let the user of the service take lower ones',
+  EADDRNOTAVAIL: 'set HOST to an address of this machine',
+  ENOTFOUND: 'set HOST to an address of this machine',
 }
 
 /** Warns at the start: otherwise refused connections would show only under load. */
@@ -148,9 +156,8 @@ function stopOnSignal(told: AbortController, stopping: (() => unknown)[]) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
 }
 
-start().catch((error: NodeJS.ErrnoException) => {
-  const hint = error.code === 'EADDRINUSE' ? '; set PORT to another' : ''
-  const words = `Cannot start: ${wordsOfFull(error) ?? error.message}${hint}`
+start().catch((error: Error) => {
+  const words = `Cannot start: ${adviceOn(error) ?? error.message}`
   process.stderr.write(`${error instanceof ConfigError ? error.message : words}\n`)
   process.exit(1)
 })

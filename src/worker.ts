@@ -7,7 +7,7 @@ import { startWorker, type WorkerOptions } from './operations/worker.ts'
 import { findEmbedded } from './platform/embedded/postgres.ts'
 import { createLog } from './platform/log.ts'
 import { connect, givenConnections, prepareSchema, refuseOutdated } from './platform/registry.ts'
-import { wordsOfFull } from './platform/sql/room.ts'
+import { adviceOn } from './platform/sql/advice.ts'
 import { workersName } from './platform/sql/running.ts'
 
 /**
@@ -53,7 +53,7 @@ function stopOnSignal(stop: () => Promise<void>) {
 }
 
 start().catch((error: Error) => {
-  const words = `Cannot start: ${wordsOfFull(error) ?? error.message}`
+  const words = `Cannot start: ${adviceOn(error) ?? error.message}`
   process.stderr.write(`${error instanceof ConfigError ? error.message : words}\n`)
   process.exit(1)
 })

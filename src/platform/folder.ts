@@ -17,14 +17,22 @@ const dataAdvice = 'set REGISTRY_DATA_DIR to a folder that can be written'
  * system reports a parent as missing (/proc).
  */
 export function makeFolder(folder: string, advice = dataAdvice): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  if (isFolder(folder)) return
   if (dirname(folder) !== folder) makeFolder(dirname(folder), advice)
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && statSync(folder).isDirectory()) return
+    if (code === 'EEXIST' && isFolder(folder)) return
     throw new Error(`The folder ${folder} cannot be made (${message}): ${advice}.`)
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false // mkdir says why, in words for the operator
   }
 }
 

@@ -73,9 +73,17 @@ export async function refuseOutdated({ connection }: Pick<Server, 'connection'>)
     throw new Error(`The database lacks ${pending.join(', ')}. Run the command migrate first.`)
 }
 
+/** A right is missing: PostgreSQL names the object, and not what an operator can do about it. */
+const notPermitted = '42501'
+
 function whyNotMigrated(error: Error): string {
   if (/^E[A-Z]+$/.test(codeOf(error)))
     return `The database does not answer (${error.message}). See DATABASE_URL.`
+  if (codeOf(error) === notPermitted)
+    return (
+      `The login may not migrate the database (${error.message}). Its owner does: ` +
+      'alter database … owner to …, or name its owner in REGISTRY_MIGRATION_DATABASE_URL.'
+    )
   if (codeOf(error) === readOnly)
     return (
       `The database is read only (${error.message}): a standby, or set so by ` +

@@ -58,6 +58,29 @@ describe('the service on the server that DATABASE_URL names', () => {
     assert.match(words, /^Cannot start: The database is read only .* DATABASE_URL\.$/m)
   })
 
+  it('says which setting to see where the login or its database is not right', async () => {
+    const connection = await emptyDatabase()
+    const login = `login_${connection.database}`
+    await rowsOf(connection, `create role ${login} login password 'hidden-word'`)
+    const own = { ...connection, user: login, password: 'hidden-word' }
+    for (const [given, said] of [
+      [
+        { ...own, user: `no_${login}`, password: 'hidden-word' },
+        /no_login_.*\. See the login .* DATABASE_URL/,
+      ],
+      [
+        { ...own, database: 'no_such_database' },
+        /no_such_database.*\. Create the database, or see DATABASE_URL/,
+      ],
+      [own, /may not migrate the database .* REGISTRY_MIGRATION_DATABASE_URL\.$/],
+    ] as const) {
+      const { code, words } = await refusedStart(onDatabase(given))
+      assert.equal(code, 1)
+      assert.match(words.trim(), said)
+      assert.ok(!words.includes('hidden-word'))
+    }
+  })
+
   it('is stopped by a signal to npm as well', async () => {
     const registry = await npmStart(onDatabase(await freshDatabase()))
     assert.equal(await stop(registry), 0)

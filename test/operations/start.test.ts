@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -194,7 +194,7 @@ describe('a first start that ends early', { concurrency: false }, () => {
     const { code, words, output } = await refusedStart({ ...env, PORT: String(port) })
     taken.close()
     assert.equal(code, 1)
-    assert.match(words, /address already in use/)
+    assert.match(words, /address already in use.*; set PORT to another/)
     assert.doesNotMatch(output, /password/)
   })
 
@@ -213,7 +213,9 @@ describe('a first start that ends early', { concurrency: false }, () => {
   })
 })
 
-describe('a configuration that is not right', () => {
+describe('a configuration that is not right', { concurrency: false }, () => {
+  const dataDir = temporaryFolder()
+
   const refused = async (env: Record<string, string>) => {
     const { code, words } = await refusedStart({ REGISTRY_DATA_DIR: '/nonexistent/x', ...env })
     assert.equal(code, 1)
@@ -230,6 +232,24 @@ describe('a configuration that is not right', () => {
     const { code, words } = await refusedStart({ REGISTRY_DATA_DIR: '/proc/data' })
     assert.equal(code, 1)
     assert.match(words, /\/proc\/data cannot be made .* REGISTRY_DATA_DIR/)
+    const below = await refusedStart({ REGISTRY_DATA_DIR: 'package.json/data' })
+    assert.match(below.words, /package\.json cannot be made .* REGISTRY_DATA_DIR/)
+  })
+
+  it('says which setting names an address that cannot be listened on', async () => {
+    const { words } = await refusedStart({
+      REGISTRY_DATA_DIR: dataDir,
+      HOST: '192.0.2.1',
+      REGISTRY_BEHIND_PROXY: 'true',
+    })
+    assert.match(words, /^Cannot start: .*192\.0\.2\.1.*; set HOST to an address of this machine$/m)
+  })
+
+  it('says what to do about a key of the audit trail that cannot be read', async () => {
+    writeFileSync(join(dataDir, 'keys', 'audit-signing-key'), 'no key')
+    const { code, words } = await refusedStart({ REGISTRY_DATA_DIR: dataDir })
+    assert.equal(code, 1)
+    assert.match(words, /^Cannot start: keys\/audit-signing-key .* bring it back .*, or remove it/m)
   })
 
   it('names a variable that nothing reads, and the one that was meant', async () => {

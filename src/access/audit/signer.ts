@@ -2,6 +2,7 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  type KeyObject,
   sign,
   verify as verifySignature,
 } from 'node:crypto'
@@ -24,9 +25,20 @@ export const signedText = ({ position, hash, sealedDate }: Head) =>
 
 /** Signs with the Ed25519 key in the keys folder, which the first start generates. */
 export function signerOf({ dataDir }: Config): Signer {
-  const key = createPrivateKey(keyFile(dataDir, 'audit-signing-key', newKey))
+  const key = privateKeyOf(keyFile(dataDir, 'audit-signing-key', newKey))
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
   return { publicKey, sign: (head) => sign(null, Buffer.from(signedText(head)), key) }
+}
+
+function privateKeyOf(text: string): KeyObject {
+  try {
+    return createPrivateKey(text)
+  } catch {
+    throw new Error(
+      'keys/audit-signing-key in the data folder holds no private key: bring it back from a ' +
+        'backup, or remove it, and the next start makes another.',
+    )
+  }
 }
 
 const newKey = () =>

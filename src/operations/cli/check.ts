@@ -3,15 +3,10 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
+import { adviceOn } from '../../platform/sql/advice.ts'
 import { type Clock, clockOff, clockStatement } from '../../platform/sql/clock.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
-import {
-  connectionsOfNode,
-  lackOfRoom,
-  type Room,
-  roomStatement,
-  wordsOfFull,
-} from '../../platform/sql/room.ts'
+import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
 
 /** The result of one check: whether it is wrong or only worth knowing, and what was seen. */
@@ -52,7 +47,7 @@ async function* checks(): AsyncGenerator<Check> {
 const broken = (name: string, error: unknown): Check => ({
   name,
   wrong: true,
-  seen: wordsOfFull(error) ?? (error as Error).message,
+  seen: adviceOn(error) ?? (error as Error).message,
 })
 
 /** Checks the database through the service's own login, because the rights of that login count. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { ConfigError } from '../../config.ts'
 import { refusalOf } from '../../platform/http/failure.ts'
-import { wordsOfFull } from '../../platform/sql/room.ts'
+import { adviceOn } from '../../platform/sql/advice.ts'
 import { version } from '../../version.ts'
 import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
@@ -56,5 +56,5 @@ program.parseAsync().then(
  */
 function wordsOf(error: Error): string {
   if (error instanceof ConfigError) return error.message
-  return wordsOfFull(error) ?? refusalOf(error)?.message ?? error.message
+  return adviceOn(error) ?? refusalOf(error)?.message ?? error.message
 }

@@ -1,5 +1,4 @@
 import sql from 'sql-template-tag'
-import { isFull } from './away.ts'
 
 /** The settings that decide how many connections one node takes at most. */
 export type Taking = { databaseConnections: number; worker: boolean }
@@ -43,16 +42,4 @@ export function lackOfRoom({ allowed, used }: Room, taken: number): string | und
       `${used} are in use: raise max_connections, or lower REGISTRY_DATABASE_CONNECTIONS`
     )
   return undefined
-}
-
-/**
- * Advice for the operator when the server refused a connection as full; undefined for other errors.
- */
-export function wordsOfFull(error: unknown): string | undefined {
-  const refused = [error, (error as Error).cause].find((one) => one && isFull(one))
-  if (!refused) return undefined
-  return (
-    `the database has no connection left (${(refused as Error).message}): raise max_connections, ` +
-    'lower REGISTRY_DATABASE_CONNECTIONS, or end what else holds connections (pg_stat_activity)'
-  )
 }
