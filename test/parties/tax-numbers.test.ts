@@ -160,6 +160,7 @@ describe('The encryption key', () => {
           admin.post('/Person', { taxationFileNumber: '123456782' }),
         ])
         assert.equal(rotated.code, 0, rotated.errors)
+        assert.match(rotated.output, /^Nodes and workers that run with another present key: 1\./m)
         const again = await runCli(['rotate-encryption-key'], { ...database, ...env(2, 1) })
         assert.match(again.output, /^Sealed [01] tax numbers/)
         assert.deepEqual(await sealedWith(), new Map([[ids[1], 1202]]))

@@ -6,7 +6,7 @@ import { sealSecretsAnew } from '../../integration/webhook/rotate.ts'
 import { webhookVault } from '../../integration/webhook/vault.ts'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
-import { learnKey } from '../../parties/sealed/keys.ts'
+import { learnKey, nodesWithout } from '../../parties/sealed/keys.ts'
 import { sealAnew } from '../../parties/sealed/rotate.ts'
 import { type Vault, vaultOf } from '../../parties/sealed/vault.ts'
 import { importFiles, openFiles } from '../../platform/files/open.ts'
@@ -46,6 +46,7 @@ export const rotateEncryptionKeyCommand = new Command(command)
         ...secretsLeft(secrets.failed),
         ...filesLeft(files.failed),
       ]
+      await tellOfNodes(database, vault)
       if (problems.length > 0) throw new Error(problems.join('\n'))
     })
   })
@@ -68,6 +69,17 @@ async function leaveForLater(database: Database, { keyID }: Vault) {
       'not have it.',
   )
   say('Restart every node and worker, then run this command again without --generate.')
+}
+
+/** Somebody who forgets to restart a node would otherwise learn it from webhooks that fail. */
+async function tellOfNodes(database: Database, { keyID }: Vault) {
+  const nodes = await nodesWithout(database, keyID)
+  if (nodes > 0)
+    say(
+      `Nodes and workers that run with another present key: ${nodes}. Those without this key ` +
+        'cannot sign for webhooks, read files of imports or find tax numbers: restart them ' +
+        'with it, then run this command again.',
+    )
 }
 
 /**

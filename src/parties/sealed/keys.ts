@@ -2,6 +2,7 @@ import sql, { join, raw } from 'sql-template-tag'
 import { lockOf } from '../../platform/sql/bell.ts'
 import type { Database, Sql, Tx } from '../../platform/sql/handle.ts'
 import type { Table } from '../../platform/sql/rows.ts'
+import { countWithout } from '../../platform/sql/running.ts'
 import { sealedColumns, type Vault } from './vault.ts'
 
 /**
@@ -33,6 +34,9 @@ export async function agreeOnKeys(
   })
   for (const id of others) warn(keyOfAnother(id, vault))
 }
+
+/** How many nodes and workers run whose present key is another. */
+export const nodesWithout = (handle: Sql, keyID: string) => countWithout(handle, nameOf(keyID))
 
 const nameOf = (keyID: string) => `encryption key ${keyID}`
 

@@ -28,6 +28,14 @@ const running = sql`
 /** Whether any node or worker runs on the database. */
 export const isAnyRunning = async ({ query }: Sql) => (await query(running)).length > 0
 
+/** How many nodes and workers run that do not hold a lock name. */
+export async function countWithout({ query }: Sql, name: string): Promise<number> {
+  const without = await query(sql`
+    select from (${running}) r where not exists (
+      select from (${heldNames}) h where h.pid = r.pid and h.key = ${lockOf(name)})`)
+  return without.length
+}
+
 /** In milliseconds; longer than a node takes to stop after it was told to. */
 const patience = 12_000
 
