@@ -1612,6 +1612,7 @@ create table webhook_delivery (
   constraint webhook_delivery_of FOREIGN KEY (webhook_id) REFERENCES webhook(webhook_id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, next_date) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (webhook_id, webhook_delivery_id) WHERE (status = 'failed'::text);
 CREATE INDEX webhook_delivery_list ON public.webhook_delivery USING btree (webhook_id, webhook_delivery_id);
 CREATE INDEX webhook_delivery_old ON public.webhook_delivery USING brin (created_date);
 grant delete, insert, select, update on webhook_delivery to registry_service;

@@ -94,7 +94,10 @@ export const Delivery = shown('WebhookDelivery', {
   completedDate: DateTime,
 })
 
-const Status = Type.Unsafe<string>({ type: 'string', enum: ['pending', 'delivered', 'failed'] })
+const Status = Type.Unsafe<'pending' | 'delivered' | 'failed'>({
+  type: 'string',
+  enum: ['pending', 'delivered', 'failed'],
+})
 export const DeliveryQuery = Type.Object({
   WebhookID: optional(Id),
   Status: optional(Status),

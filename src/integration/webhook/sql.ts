@@ -43,13 +43,20 @@ export const readWebhooks = (handle: Sql, actor: Actor, query: WebhookQuery) => 
 
 export const deliveryColumns = columns(Delivery, 'd')
 
+/** Written out, because the indexes of deliveries are each for one status. */
+const inStatus = {
+  pending: sql`d.status = 'pending'`,
+  delivered: sql`d.status = 'delivered'`,
+  failed: sql`d.status = 'failed'`,
+}
+
 export const readDeliveries = (handle: Sql, actor: Actor, query: DeliveryQuery) => {
   const { WebhookID, Status } = query
   const asked = [
     sql`exists (select 1 from webhook w where w.webhook_id = d.webhook_id and ${visible(actor)})`,
     ...(actor.productIDs ? [tellsOf(actor.productIDs)] : []),
     ...(WebhookID ? [sql`d.webhook_id = ${WebhookID}`] : []),
-    ...(Status ? [sql`d.status = ${Status}`] : []),
+    ...(Status ? [inStatus[Status]] : []),
   ]
   return renderPage(handle, query, {
     key: ['webhookDeliveryID'],
