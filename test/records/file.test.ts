@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import type { Client, Reply } from '../support/client.ts'
 import { getBytes, sendForm, sha256 } from '../support/files.ts'
 import { newProduct } from '../support/ledger.ts'
 import { sendRaw } from '../support/raw.ts'
@@ -121,6 +121,26 @@ describe('A file', () => {
     refused(await sendForm(admin, '/Document/File', { documentID }), 400, 'required')
     const twice = `{"documentID":${documentID},"content":"aGk=","content":"aGk="}`
     refused(await admin.post('/Document/File', twice), 400)
+    refused(await admin.get(pathOf(documentID)), 404, 'no_file')
+  })
+
+  it('that a form has beside another, or beside too many fields, is refused in words', async () => {
+    const { documentID } = await create()
+    const file = { bytes: pdf(10), name: 'a.pdf', type: 'application/pdf' }
+    const two = new FormData()
+    two.append('documentID', String(documentID))
+    for (const name of ['a.pdf', 'b.pdf']) two.append('file', new Blob([pdf(10)]), name)
+    const headers = { Version: '2.0', Authorization: admin.token ?? '' }
+    const sent = await fetch(`${admin.url}/Document/File`, { method: 'POST', headers, body: two })
+    const { message, errors } = (await sent.json()) as Reply
+    assert.deepEqual(
+      [sent.status, errors?.[0]?.code, message],
+      [400, 'given_twice', 'file is given twice.'],
+    )
+    const others = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`field${i}`, 'x']))
+    const many = await sendForm(admin, '/Document/File', { documentID, ...others }, file)
+    refused(many, 400, 'too_many')
+    assert.match(many.message ?? '', /at most 20 fields/)
     refused(await admin.get(pathOf(documentID)), 404, 'no_file')
   })
 

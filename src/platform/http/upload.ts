@@ -49,12 +49,18 @@ type Received = { body: unknown; file: Arrived | undefined }
  */
 const longestField = 2 ** 18
 
+/** The most fields of a form beside its file. */
+const mostFields = 20
+
 /** On these routes Fastify does not read the body beforehand; see receive. */
 export async function takeFiles(scope: FastifyInstance) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload))
   await scope.register(multipart, {
-    limits: { fields: 20, fieldNameSize: 100, fieldSize: longestField, files: 1, parts: 21 },
+    limits: {
+      ...{ fields: mostFields, fieldNameSize: 100, fieldSize: longestField },
+      ...{ files: 1, parts: mostFields + 1 },
+    },
     throwFileSizeLimit: false,
   })
 }
@@ -176,6 +182,8 @@ const flags: Record<string, boolean> = { true: true, false: false }
 function refusalOfUpload(error: unknown): Refusal | undefined {
   const { code = '', message } = error as { code?: string; message?: string }
   if (error instanceof Refusal) return error
+  if (code === 'FST_FILES_LIMIT') return givenTwice('file')
+  if (/^FST_(FIELDS|PARTS)_LIMIT$/.test(code)) return tooManyFields()
   if (code.startsWith('FST_')) return undefined
   if (
     /Unexpected end|Malformed|multipart|boundary|needle|aborted|premature/i.test(
@@ -196,6 +204,8 @@ export const tooLarge = (maxBytes: number) =>
 const encoded = () =>
   new Refusal(415, [{ code: 'encoded', message: 'Send the body without a Content-Encoding.' }])
 const givenTwice = (field: string) => invalid('given_twice', `${field} is given twice.`, field)
+const tooManyFields = () =>
+  invalid('too_many', `A form has at most ${mostFields} fields beside its file.`)
 const tooLong = (field: string) =>
   invalid('too_long', `${field} is longer than ${longestField} bytes.`, field)
 const misplacedFile = (field: string) =>
