@@ -235,3 +235,18 @@ describe('Requests that bring the same new person at the same moment', () => {
     assert.equal(names.size, 1, 'one request came last, with all of its changes')
   })
 })
+
+describe('Entities in one request', () => {
+  it('are refused with all their external ids that are taken, not the first alone', async () => {
+    const names = Array.from({ length: 4 }, () => ({ externalBizEntityId: unique('E') }))
+    const entities = names.map((name) => entityOf(productID, name))
+    for (const i of [1, 3]) only(await post(entities[i]))
+    const reply = await post(entities)
+    refused(reply, 409, 'duplicate')
+    assert.deepEqual(
+      fieldsOf(reply),
+      [1, 3].map((i) => `[${i}].externalBizEntityId`),
+    )
+    only(await post([entities[0]]))
+  })
+})
