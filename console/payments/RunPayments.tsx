@@ -30,7 +30,7 @@ export function RunPayments({ run }: Props) {
   const [chosen, setChosen] = useState<Payment[]>([])
   const [told, setTold] = useState<Told>()
   const { productID, paymentRunID } = run
-  const can = may('PaymentRun.Write') && (run.state === 'Sent' || run.state === 'Closed')
+  const can = may('PaymentRun.Write') && run.state === 'Sent'
   const has = ({ paymentID }: Payment) => chosen.some((one) => one.paymentID === paymentID)
   const toggle = (row: Payment) =>
     setChosen(

@@ -131,11 +131,15 @@ function Send({ run: { paymentRunID } }: Props) {
 /** A year: the time most rules give people to claim returned money. */
 const usualDays = 365
 
+const howTo =
+  'Choose payments below to say what the bank did. What came back is paid again, to the details ' +
+  'on the register by then.'
+
 /**
  * The actions on returned payments: pay them again to the present bank details, or mark them
  * unclaimed.
  */
-function Returned({ run: { paymentRunID } }: Props) {
+function Returned({ run: { paymentRunID, state } }: Props) {
   const { slug } = useProduct()
   const go = useGo()
   const [asked, setAsked] = useState<'reissue' | 'unclaimed'>()
@@ -156,13 +160,12 @@ function Returned({ run: { paymentRunID } }: Props) {
       close()
     },
   })
+  // No payment of a closed run is open. The last step closes the run before its own question does.
+  if (state === 'Closed' && !asked) return null
   return (
     <Card title="Results and returns">
       <Group justify="space-between">
-        <Text size="sm">
-          Choose payments below to say what the bank did. What came back is paid again, to the
-          details on the register by then.
-        </Text>
+        <Text size="sm">{howTo}</Text>
         <Group gap="xs">
           <Button variant="default" onClick={() => setAsked('unclaimed')}>
             Unclaimed…

@@ -112,6 +112,8 @@ describe('The console’s payments', { skip }, () => {
     await confirm('Mark as unclaimed')
     await page.getByText('Unclaimed', { exact: true }).waitFor()
     assert.equal((await lastRun()).state, 'Closed')
+    const results = /^(All others paid|Returned|Paid|Reissue returned|Unclaimed…)$/
+    await page.getByRole('button', { name: results }).first().waitFor({ state: 'detached' })
   })
 
   it('pays a class of another currency by itself, from its distribution or from all', async () => {
