@@ -9,11 +9,13 @@ import { isZero, subtract, sum } from '../shared/decimal.ts'
 import { count } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
+import { Answer } from '../shared/view/Answer.tsx'
 import { Figure, Figures } from '../shared/view/Facts.tsx'
 import { Empty } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 
 type Props = { distribution: Distribution }
+type Totals = NonNullable<ReturnType<typeof useTotals>['data']>
 
 /** Every entitlement, with totals that agree to the cent. */
 export function Accounts({ distribution }: Props) {
@@ -131,25 +133,30 @@ function useTotals({ productID, corporateActionID, distributionStatusID }: Distr
   })
 }
 
-function Reconciliation({ distribution }: Props) {
+const Reconciliation = ({ distribution }: Props) => (
+  <Answer of={useTotals(distribution)}>
+    {(totals) => <Reconciled totals={totals} distribution={distribution} />}
+  </Answer>
+)
+
+function Reconciled({ distribution, totals }: Props & { totals: Totals }) {
   const currency = useCurrency()(distribution)
   const money = useMoney(distribution)
   const units = useUnits(distribution)
-  const { data } = useTotals(distribution)
-  if (!data) return null
-  const left = subtract(data.gross, sum([data.tax, data.drp, data.cash]))
+  const { gross, tax, drp, cash } = totals
+  const left = subtract(gross, sum([tax, drp, cash]))
   return (
     <>
       <Figures>
-        <Figure label="Accounts" value={count(data.accounts)} />
-        <Figure label="Units" value={units(data.units)} />
-        <Figure label={`Gross, ${currency}`} value={money(data.gross)} />
-        <Figure label="Tax withheld" value={money(data.tax)} />
-        <Figure label="Reinvested" value={money(data.drp)} />
+        <Figure label="Accounts" value={count(totals.accounts)} />
+        <Figure label="Units" value={units(totals.units)} />
+        <Figure label={`Gross, ${currency}`} value={money(gross)} />
+        <Figure label="Tax withheld" value={money(tax)} />
+        <Figure label="Reinvested" value={money(drp)} />
         <Figure
           label="Cash"
-          value={money(data.cash)}
-          note={isZero(left) ? 'With tax and reinvested, gross' : undefined}
+          value={money(cash)}
+          note={isZero(left) ? 'Tax + reinvested + cash = gross' : undefined}
         />
       </Figures>
       {!isZero(left) && (

@@ -2,15 +2,18 @@ import { Button, Checkbox, Group, Select, Stack, Switch, TextInput } from '@mant
 import { useForm } from '@mantine/form'
 import { useSearch } from '@tanstack/react-router'
 import type { PaymentRunInput } from '../../src/money/payment-run/schema.ts'
+import { readBy } from '../distributions/key.ts'
+import { distributionName } from '../distributions/words.ts'
 import { useCurrency, useCurrencyOptions } from '../shared/api/money.ts'
-import { useProduct } from '../shared/api/products.ts'
-import type { PaymentRun } from '../shared/api/types.ts'
+import { useProduct, useRead } from '../shared/api/products.ts'
+import type { Distribution, PaymentRun } from '../shared/api/types.ts'
 import { useWrite } from '../shared/api/write.ts'
 import { DateField, DecimalField, Row } from '../shared/form/fields.tsx'
 import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
 import { useLeave } from '../shared/form/leave.ts'
 import { fieldErrors } from '../shared/form/problems.ts'
 import { readSearch } from '../shared/list/filters.ts'
+import { useMay } from '../shared/permission.ts'
 import { Failure, tellDone } from '../shared/view/Failure.tsx'
 import { Card, Page } from '../shared/view/Page.tsx'
 
@@ -95,6 +98,18 @@ export function NewRun() {
   )
 }
 
+function OnlyOf({ distribution }: { distribution: string }) {
+  const { productID } = useProduct()
+  const may = useMay()('Distribution.Read')
+  const { data } = useRead<Distribution[]>('/Distribution', readBy(productID, distribution), may)
+  const [found] = data ?? []
+  return (
+    <span className="quiet">
+      Only what {found ? distributionName(found) : `distribution ${distribution}`} owes.
+    </span>
+  )
+}
+
 function Payables({ form, distribution }: { form: Form; distribution: string | undefined }) {
   const currencies = useCurrencyOptions()
   const currency = useCurrency()({ currencyID: Number(form.values.currencyID) })
@@ -102,7 +117,7 @@ function Payables({ form, distribution }: { form: Form; distribution: string | u
     <Card title="What is paid">
       <Stack gap="sm">
         {distribution ? (
-          <span className="quiet">Only what distribution {distribution} owes.</span>
+          <OnlyOf distribution={distribution} />
         ) : (
           <Checkbox.Group label="Money owed for" {...form.getInputProps('sources')}>
             <Group mt={6} gap="lg">

@@ -121,6 +121,7 @@ describe('The console’s payments', { skip }, () => {
     await page.goto(`${service.url}/console/${productID}/distributions/${corporateActionID}`)
     await page.getByRole('link', { name: 'Pay by bank' }).click()
     await page.getByLabel('Least amount, JPY').waitFor()
+    await page.getByText(`Only what Distribution ${corporateActionID} owes.`).waitFor()
     assert.equal(await page.getByLabel('Currency').count(), 0)
     await page.goto(`${address}/new`)
     await page.getByRole('combobox', { name: 'Currency' }).click()
@@ -228,6 +229,20 @@ describe('The console’s payments', { skip }, () => {
     assert.equal(await question.locator(':focus').textContent(), 'Cancel')
     await other.close()
   }
+
+  it('says of totals that could not be read that they could not, and reads them anew', async () => {
+    const { fund: paid, distribution } = await paidFund(service, [100, 200])
+    await page.route('**/Distribution/Account?**', (route) =>
+      route.fulfill({ status: 409, body: '{}' }),
+    )
+    const { corporateActionID } = distribution
+    await page.goto(`${service.url}/console/${paid.productID}/distributions/${corporateActionID}`)
+    const failure = page.getByRole('alert')
+    await failure.nth(1).waitFor() // of the totals, and of the list below them
+    await page.unrouteAll()
+    await failure.first().getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Tax + reinvested + cash = gross').waitFor()
+  })
 
   /** A paid distribution of fifty yen a unit, owed to the first account. */
   async function paidInYen() {
