@@ -4,8 +4,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useIntent, waits } from '../shared/api/write.ts'
 import { LookupField } from '../shared/form/fields.tsx'
+import { useIsHere } from '../shared/form/leave.ts'
 import { bytes, count } from '../shared/format.ts'
-import { Failure, tellDone } from '../shared/view/Failure.tsx'
+import { Failure, tellDone, tellFailure } from '../shared/view/Failure.tsx'
 import type { Owner } from './DocumentList.tsx'
 import { create, send, waiting } from './send.ts'
 
@@ -93,7 +94,8 @@ const outcomeOf = (made: unknown[]) => {
 
 /**
  * Uploads the files and remembers those that are done, so that a retry continues where it stopped.
- * A request whose answer was lost is repeated under its Idempotency-Key.
+ * A request whose answer was lost is repeated under its Idempotency-Key. Closing the dialog does not
+ * stop the uploads, so what fails afterwards is told beside the page.
  */
 function useUpload(files: File[], owner: Owner, onClose: () => void) {
   const client = useQueryClient()
@@ -103,6 +105,7 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
   })
   const { intentFor, fulfilled } = useIntent()
   const made = useRef<Awaited<ReturnType<typeof create>>[]>([])
+  const isHere = useIsHere()
   const run = async ({ names, password, ...rest }: Values) => {
     let { done } = state
     setState({ busy: true, done })
@@ -119,10 +122,11 @@ function useUpload(files: File[], owner: Owner, onClose: () => void) {
       done = files.length
       await client.invalidateQueries()
       tellDone(outcomeOf(made.current))
-      onClose()
+      if (isHere.current) onClose()
     } catch (error) {
       await client.invalidateQueries()
-      setState(({ done: so }) => ({ busy: false, done: so, error }))
+      if (isHere.current) setState(({ done: so }) => ({ busy: false, done: so, error }))
+      else tellFailure(error)
     }
   }
   return { ...state, run }

@@ -5,7 +5,8 @@ import { api } from '../shared/api/client.ts'
 import { useProduct } from '../shared/api/products.ts'
 import { DropZone } from '../shared/form/DropZone.tsx'
 import { Row } from '../shared/form/fields.tsx'
-import { useGo } from '../shared/form/leave.ts'
+import { LeaveGuard } from '../shared/form/LeaveGuard.tsx'
+import { useLeave } from '../shared/form/leave.ts'
 import { bytes } from '../shared/format.ts'
 import { save } from '../shared/list/export.ts'
 import { Failure, tellFailure } from '../shared/view/Failure.tsx'
@@ -32,7 +33,7 @@ const ownOf = (headings: readonly string[]) =>
  */
 export function NewImport() {
   const { slug, productID } = useProduct()
-  const go = useGo()
+  const [saved, leave] = useLeave()
   const [terms, setTerms] = useState<Terms>({
     type: 'Transactions',
     dateFormat: 'YYYY-MM-DD',
@@ -50,13 +51,14 @@ export function NewImport() {
     setState({ busy: true })
     try {
       const id = await sendImport({ file, terms }, 'validate')
-      go(`/${slug}/import/${id}`)
+      leave(`/${slug}/import/${id}`)
     } catch (error) {
       setState({ busy: false, error })
     }
   }
   return (
     <Page title="Import a file" back={{ to: `/${slug}/import`, label: 'Import' }} narrow>
+      <LeaveGuard dirty={file !== undefined && !saved} />
       <Stack>
         {state.error !== undefined && <Failure error={state.error} />}
         <What terms={terms} set={set} />

@@ -113,6 +113,29 @@ describe('The console’s files', { skip }, () => {
     )
   })
 
+  it('tells what failed of an upload whose dialog is closed meanwhile', async () => {
+    await page.goto(`${address}/documents`)
+    const asked = page.waitForRequest(/\/Document$/)
+    let answer = () => {}
+    const closed = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(/\/Document$/, async (route) => {
+      await closed
+      await route.fulfill({ status: 409, json: { message: 'Not now.' } })
+    })
+    const text = file('will.txt', 'text/plain', Buffer.from('Will'))
+    await page.locator('input[type=file]').setInputFiles(text)
+    await press('Upload')
+    await asked
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    answer()
+    await page.getByText('Not done').waitFor()
+    await page.getByText('Not now.').waitFor()
+    await page.unrouteAll()
+  })
+
   it('takes the first file of a document once, also when it is sent again', async () => {
     const { productID } = fund
     const named = { productID, documentTypeID: 1, name: 'To be signed' }
@@ -168,6 +191,9 @@ describe('The console’s files', { skip }, () => {
       .setInputFiles(file('june.csv', 'text/csv', Buffer.from(rows.join('\n'))))
     await choose('Field for Day', 'transactionDate')
     assert.deepEqual(await findings(page), [])
+    await page.getByRole('link', { name: 'Holds' }).click()
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+    await press('Stay')
     await press('Check the file')
     await page.getByRole('heading', { name: 'Refused rows' }).waitFor()
     await page.getByRole('cell', { name: /amount must/ }).waitFor()

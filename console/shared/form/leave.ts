@@ -1,12 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
-/**
- * Navigates only while the page that asked is still shown, so that a late answer does not pull away
- * a user who has moved on.
- */
-export function useGo(): (to: string) => void {
-  const navigate = useNavigate()
+/** Whether the component that asked is still shown when a late answer comes. */
+export function useIsHere() {
   const isHere = useRef(false)
   useEffect(() => {
     isHere.current = true
@@ -14,8 +10,18 @@ export function useGo(): (to: string) => void {
       isHere.current = false
     }
   }, [])
-  return (to) => {
-    if (isHere.current) void navigate({ to })
+  return isHere
+}
+
+/**
+ * Navigates only while the page that asked is still shown, so that a late answer does not pull away
+ * a user who has moved on.
+ */
+export function useGo(): (to: string, more?: { ignoreBlocker: true }) => void {
+  const navigate = useNavigate()
+  const isHere = useIsHere()
+  return (to, more) => {
+    if (isHere.current) void navigate({ to, ...more })
   }
 }
 
@@ -29,8 +35,8 @@ export function useLeave(): [saved: boolean, leave: (to: string) => void] {
   const [saved, setSaved] = useState(false)
   const leave = (to: string) => {
     setSaved(true)
-    // Later, when the guard knows that nothing is left to lose.
-    setTimeout(() => go(to))
+    // On a busy machine the guard may not know yet that nothing is left to lose.
+    go(to, { ignoreBlocker: true })
   }
   return [saved, leave]
 }
