@@ -164,9 +164,9 @@ function Components({ form }: { form: Form }) {
     >
       <Stack gap="xs">
         {taxComponents.map((component, i) => (
-          <Group key={form.key(`taxComponents.${i}`)} wrap="nowrap" align="flex-start">
+          <Group key={form.key(`taxComponents.${i}`)} align="flex-start">
             <TextInput
-              flex={1}
+              flex="1 1 240px"
               aria-label={`Component ${i + 1}`}
               list="tax-components"
               {...form.getInputProps(`taxComponents.${i}.taxComponentName`)}

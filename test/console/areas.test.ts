@@ -95,15 +95,6 @@ describe('The console’s areas', { skip }, () => {
     }
   })
 
-  it('shows no investor under a product that is not theirs', async () => {
-    const [{ bizEntityID }] = (await service.admin.get(`/BizEntity?ProductID=${productID}`)).data
-    const { productID: other } = only(await service.admin.post('/Product', { name: 'Other Fund' }))
-    for (const path of ['', '/edit']) {
-      await page.goto(`${service.url}/console/${other}/investors/${bizEntityID}${path}`)
-      await page.getByRole('heading', { name: 'No such investor' }).waitFor()
-    }
-  })
-
   it('edits an investor, and asks before unsaved work is left', async () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByLabel('External id').fill('INV-1')
@@ -263,6 +254,15 @@ describe('The console’s areas', { skip }, () => {
     assert.equal(await second.getByRole('link', { name: 'New investor' }).count(), 0)
   })
 
+  it('shows no investor under a product that is not theirs', async () => {
+    const [{ bizEntityID }] = (await service.admin.get(`/BizEntity?ProductID=${productID}`)).data
+    const { productID: other } = only(await service.admin.post('/Product', { name: 'Other Fund' }))
+    for (const path of ['', '/edit']) {
+      await page.goto(`${service.url}/console/${other}/investors/${bizEntityID}${path}`)
+      await page.getByRole('heading', { name: 'No such investor' }).waitFor()
+    }
+  })
+
   it('fits a narrow screen', async () => {
     const narrow = await browser.open(`/${productID}/investors`, 'admin', {
       width: 390,
@@ -272,6 +272,11 @@ describe('The console’s areas', { skip }, () => {
     assert.deepEqual(await findings(narrow), [])
     const wide = await narrow.evaluate(() => document.documentElement.scrollWidth)
     assert.ok(wide <= 390, `${wide} pixels`)
+    await narrow.goto(`${address}/distributions/new`)
+    const cut = await narrow
+      .getByLabel('Component 1')
+      .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    assert.equal(cut, 0)
   })
 
   it('can be read in the dark', async () => {
