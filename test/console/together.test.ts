@@ -244,6 +244,30 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     browser.faults()
   })
 
+  it('leaves one of a browser’s six connections to ask whether the service is there', async () => {
+    let [open, most] = [0, 0]
+    let full = () => {}
+    const five = new Promise<void>((resolve) => {
+      full = resolve
+    })
+    await page.route('**/*', async (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (route.request().resourceType() !== 'fetch' || pathname.startsWith('/console/'))
+        return route.continue()
+      most = Math.max(most, ++open)
+      if (open === 5) full()
+      await five
+      const response = await route.fetch()
+      open--
+      await route.fulfill({ response })
+    })
+    await page.goto(`${service.url}/console${of('')}`)
+    await page.getByRole('heading', { name: 'Last changes' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    await page.unrouteAll({ behavior: 'wait' })
+    assert.equal(most, 5)
+  })
+
   it('says so where somebody could not be signed out', async () => {
     await page.route('**/console/session', ofProxy)
     await page.getByRole('button', { name: 'admin', exact: true }).click()

@@ -1,5 +1,5 @@
 import { createClient } from '../../../client/src/client.ts'
-import { connectionLost, watched } from './connection.ts'
+import { connectionLost, inTurn, watched } from './connection.ts'
 import { decimalFields } from './decimal-fields.ts'
 import { type Envelope, noConnection, RegistryError } from './error.ts'
 import { atOnce, currentToken, renew, resume } from './session.ts'
@@ -20,10 +20,11 @@ const isOfProxy = ({ status, headers }: Response) =>
  * An upload may fill the connection for long, so it is not given up when the health check is not
  * answered.
  */
-const asked: typeof fetch = (to, request) =>
-  request?.body instanceof FormData
-    ? fetch(to, request)
-    : watched((signal) => fetch(to, { ...request, signal }))
+const asked: typeof fetch = (to, request) => {
+  if (request?.body instanceof FormData) return fetch(to, request)
+  const ask = () => watched((signal) => fetch(to, { ...request, signal }))
+  return request?.method === 'GET' ? inTurn(ask) : ask()
+}
 
 const reached: typeof fetch = async (...request) => {
   const answer = await asked(...request).catch(() => undefined)

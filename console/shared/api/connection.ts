@@ -58,6 +58,30 @@ export async function watched(ask: (given: AbortSignal) => Promise<Response>): P
   return ask(given.signal).finally(() => clearInterval(timer))
 }
 
+/** A browser opens six connections to a server that speaks HTTP/1.1. */
+const mostReads = 5
+const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+const isMultiplexed = /^h[23]/.test(navigation?.nextHopProtocol ?? '')
+let reading = 0
+const waiting: (() => void)[] = []
+
+/**
+ * Sends a read, after others if many are under way. A connection stays free for the health check:
+ * behind six slow reads it would get no answer, and the service would be taken for lost.
+ */
+export async function inTurn<T>(read: () => Promise<T>): Promise<T> {
+  if (isMultiplexed) return read()
+  if (reading < mostReads) reading++
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+  try {
+    return await read()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else reading--
+  }
+}
+
 /** Resolves as soon as the service can be reached. */
 export const connected = () =>
   new Promise<void>((resolve) => {
