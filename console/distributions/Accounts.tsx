@@ -1,12 +1,14 @@
-import { Alert } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../shared/api/client.ts'
 import { useLookups } from '../shared/api/lookups.ts'
 import { useCurrency, useMoney, useUnits } from '../shared/api/money.ts'
-import { allOf } from '../shared/api/pages.ts'
+import { pagesOf } from '../shared/api/pages.ts'
 import { useProduct } from '../shared/api/products.ts'
 import type { Distribution, EntitledAccount } from '../shared/api/types.ts'
 import { isZero, subtract, sum } from '../shared/decimal.ts'
-import { count } from '../shared/format.ts'
+import { count, counted } from '../shared/format.ts'
 import type { Column } from '../shared/list/columns.ts'
 import { ListView } from '../shared/list/ListView.tsx'
 import { Answer } from '../shared/view/Answer.tsx'
@@ -15,11 +17,9 @@ import { Empty } from '../shared/view/Page.tsx'
 import { Status } from '../shared/view/Status.tsx'
 
 type Props = { distribution: Distribution }
-type Totals = NonNullable<ReturnType<typeof useTotals>['data']>
 
 /** Every entitlement, with totals that agree to the cent. */
 export function Accounts({ distribution }: Props) {
-  const { productID, corporateActionID } = distribution
   const { slug } = useProduct()
   return (
     <>
@@ -29,7 +29,7 @@ export function Accounts({ distribution }: Props) {
           id="entitlements"
           label="Accounts"
           path="/Distribution/Account"
-          params={{ ProductID: productID, CorporateActionID: corporateActionID }}
+          params={paramsOf(distribution)}
           filters={[{ key: 'AccountNumber', label: 'Account number', kind: 'text' }]}
           columns={useColumns(distribution)}
           to={({ bizEntityID }) => ({
@@ -107,37 +107,74 @@ function useColumns(distribution: Distribution): Column<EntitledAccount>[] {
   ]
 }
 
+const paramsOf = ({ productID, corporateActionID }: Distribution) => ({
+  ProductID: productID,
+  CorporateActionID: corporateActionID,
+})
+
+const added = ['units', 'grossAmount', 'taxAmount', 'drpAmount', 'cashAmount'] as const
+
 /**
  * The totals of all entitlements, added up from the rows themselves and not from figures stored by
- * the service.
+ * the service. Nobody waits for them once the page is left.
  */
-function useTotals({ productID, corporateActionID, distributionStatusID }: Distribution) {
-  return useQuery({
-    queryKey: ['totals', corporateActionID, distributionStatusID],
+async function totalsOf(distribution: Distribution, signal: AbortSignal) {
+  let accounts = 0
+  let totals = added.map(() => '0')
+  for await (const rows of pagesOf<EntitledAccount>(
+    '/Distribution/Account',
+    paramsOf(distribution),
+  )) {
+    signal.throwIfAborted()
+    accounts += rows.length
+    totals = added.map((field, i) => sum([totals[i], ...rows.map((row) => row[field])]))
+  }
+  const [units = '0', gross = '0', tax = '0', drp = '0', cash = '0'] = totals
+  return { accounts, units, gross, tax, drp, cash }
+}
+type Totals = Awaited<ReturnType<typeof totalsOf>>
+
+/** The most accounts that are added up unasked: more take long, and much of the service. */
+const most = 10_000
+
+/** The totals of the accounts; a stage under way changes them all the time, so it is waited for. */
+function Reconciliation({ distribution }: Props) {
+  const { corporateActionID, distributionStatusID, stageProgress } = distribution
+  const [asked, setAsked] = useState(false)
+  const key = [corporateActionID, distributionStatusID]
+  const number = useQuery({
+    queryKey: ['entitled', ...key],
     queryFn: async () => {
-      const rows = await allOf<EntitledAccount>('/Distribution/Account', {
-        ProductID: productID,
-        CorporateActionID: corporateActionID,
-      })
-      const total = (field: keyof EntitledAccount) =>
-        sum(rows.map((row) => row[field] as string | null))
-      return {
-        accounts: rows.length,
-        units: total('units'),
-        gross: total('grossAmount'),
-        tax: total('taxAmount'),
-        drp: total('drpAmount'),
-        cash: total('cashAmount'),
-      }
+      const first = { ...paramsOf(distribution), PageSize: 1, IncludeTotal: true }
+      return (await api.get<EntitledAccount[]>('/Distribution/Account', first)).totalCount ?? 0
     },
   })
+  const isWanted = asked || (number.data ?? most) < most
+  const totals = useQuery({
+    queryKey: ['totals', ...key],
+    queryFn: ({ signal }) => totalsOf(distribution, signal),
+    enabled: number.data !== undefined && isWanted && !stageProgress,
+  })
+  if (stageProgress) return null
+  return (
+    <Answer of={number}>
+      {(accounts) =>
+        isWanted ? (
+          <Answer of={totals}>
+            {(known) => <Reconciled totals={known} distribution={distribution} />}
+          </Answer>
+        ) : (
+          <Group gap="sm">
+            <Text size="sm">{counted(accounts, 'account')}</Text>
+            <Button size="compact-sm" variant="default" onClick={() => setAsked(true)}>
+              Add them up
+            </Button>
+          </Group>
+        )
+      }
+    </Answer>
+  )
 }
-
-const Reconciliation = ({ distribution }: Props) => (
-  <Answer of={useTotals(distribution)}>
-    {(totals) => <Reconciled totals={totals} distribution={distribution} />}
-  </Answer>
-)
 
 function Reconciled({ distribution, totals }: Props & { totals: Totals }) {
   const currency = useCurrency()(distribution)

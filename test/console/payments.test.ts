@@ -244,6 +244,26 @@ describe('The console’s payments', { skip }, () => {
     await page.getByText('Tax + reinvested + cash = gross').waitFor()
   })
 
+  it('adds up a distribution of many accounts when it is asked to', async () => {
+    const { fund: paid, distribution } = await paidFund(service, [100, 200])
+    const asked: string[] = []
+    await page.route('**/Distribution/Account?**', async (route) => {
+      const url = route.request().url()
+      asked.push(new URL(url).searchParams.get('PageSize') ?? '')
+      if (asked.at(-1) !== '1') return route.continue()
+      const response = await route.fetch()
+      return route.fulfill({ response, json: { ...(await response.json()), totalCount: 10_000 } })
+    })
+    const { corporateActionID } = distribution
+    await page.goto(`${service.url}/console/${paid.productID}/distributions/${corporateActionID}`)
+    await page.getByText('10,000 accounts').waitFor()
+    assert.deepEqual(await findings(page), [])
+    assert.ok(!asked.includes('1000'), asked.join())
+    await press('Add them up')
+    await page.getByText('Tax + reinvested + cash = gross').waitFor()
+    await page.unrouteAll()
+  })
+
   /** A paid distribution of fifty yen a unit, owed to the first account. */
   async function paidInYen() {
     const given = { productID, name: 'In yen', currencyID: yen }
