@@ -4,6 +4,12 @@ import { resourceName } from '../approvals/words.ts'
 
 const names = Object.keys(roles) as (keyof typeof roles)[]
 const resources = [...new Set(permissions.map((permission) => permission.split('.')[0] ?? ''))]
+/** Records that no approval rule is about. */
+const others: Record<string, string> = {
+  Audit: 'Audit trail',
+  Approval: 'Approvals',
+  Event: 'Events',
+}
 const verbs: Record<string, string> = {
   Read: 'read',
   Write: 'write',
@@ -23,7 +29,7 @@ export const Roles = () => (
     <Text size="sm" className="quiet" mb="sm">
       A user may also have permissions of their own instead of a role.
     </Text>
-    <Table fz="sm" verticalSpacing={6} aria-label="Roles">
+    <Table fz="sm" verticalSpacing={6} horizontalSpacing={4} aria-label="Roles">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Records</Table.Th>
@@ -35,7 +41,7 @@ export const Roles = () => (
       <Table.Tbody>
         {resources.map((resource) => (
           <Table.Tr key={resource}>
-            <Table.Td>{resourceName(resource)}</Table.Td>
+            <Table.Td>{others[resource] ?? resourceName(resource)}</Table.Td>
             {names.map((name) => (
               <Table.Td key={name} className="quiet">
                 {words(name, resource) || '—'}

@@ -277,6 +277,20 @@ describe('The console’s areas', { skip }, () => {
       .getByLabel('Component 1')
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
     assert.equal(cut, 0)
+    const { data } = await service.admin.get(`/BizEntity?ProductID=${productID}`)
+    const { bizEntityID } = data[0]
+    const named = { ...data[0], name: 'Wolfeschlegelsteinhausenbergerdorff'.repeat(3) }
+    only(await service.admin.put('/BizEntity', named))
+    await narrow.goto(`${address}/investors/${bizEntityID}/edit`)
+    await narrow.getByRole('heading', { name: /^Edit Wolfe/ }).waitFor()
+    const main = await narrow.getByRole('main').evaluate(({ scrollWidth }) => scrollWidth)
+    assert.ok(main <= 390, `${main} pixels`)
+    await narrow.goto(`${service.url}/console/settings/users`)
+    await narrow.getByRole('button', { name: 'Roles' }).click()
+    const roles = narrow.getByRole('table', { name: 'Roles' })
+    const right = await roles.evaluate((table) => table.getBoundingClientRect().right)
+    assert.ok(right <= 390, `${right} pixels`)
+    await roles.getByText('Audit trail').waitFor()
   })
 
   it('can be read in the dark', async () => {

@@ -28,7 +28,7 @@ export const Figure = ({ label, value, note }: FigureProps) => (
     </Text>
     <div className={classes.value}>{value}</div>
     {note && (
-      <Text size="xs" className="quiet" component="div">
+      <Text size="xs" className="quiet long" component="div">
         {note}
       </Text>
     )}

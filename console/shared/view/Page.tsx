@@ -32,7 +32,7 @@ export function Page({ title, aside, back, actions, children, narrow }: Props) {
       h="100%"
     >
       {back && (
-        <Anchor component={Link} {...linkTo(lastOf(back.to))} size="xs" mb={-12}>
+        <Anchor component={Link} {...linkTo(lastOf(back.to))} size="xs" mb={-12} className="long">
           {back.label}
         </Anchor>
       )}
