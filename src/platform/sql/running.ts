@@ -31,8 +31,8 @@ export const isAnyRunning = async ({ query }: Sql) => (await query(running)).len
 /** How many nodes and workers run that do not hold a lock name. */
 export async function countWithout({ query }: Sql, name: string): Promise<number> {
   const without = await query(sql`
-    select from (${running}) r where not exists (
-      select from (${heldNames}) h where h.pid = r.pid and h.key = ${lockOf(name)})`)
+    select 1 from (${running}) r where not exists (
+      select 1 from (${heldNames}) h where h.pid = r.pid and h.key = ${lockOf(name)})`)
   return without.length
 }
 
