@@ -9,6 +9,7 @@ import { areas, settings } from './frame/areas.ts'
 import { Frame } from './frame/Frame.tsx'
 import type { PagePath } from './frame/pages.ts'
 import { productOf } from './frame/where.ts'
+import { part } from './shared/api/connection.ts'
 import { useProducts } from './shared/api/products.ts'
 import { readSearch } from './shared/list/filters.ts'
 import { type Needed, useMay } from './shared/permission.ts'
@@ -40,7 +41,7 @@ const at = <Path extends PagePath>(
   createRoute({
     getParentRoute: () => root,
     path,
-    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+    component: lazyRouteComponent(() => part(load as () => Promise<Record<string, never>>), name),
   })
 
 const routes = [

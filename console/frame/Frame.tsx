@@ -1,12 +1,14 @@
 import { ActionIcon, AppShell, Burger, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Fragment, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { part } from '../shared/api/connection.ts'
 import { useProducts } from '../shared/api/products.ts'
 import { useSession } from '../shared/api/session.ts'
 import { ClashDialog } from '../shared/form/ClashDialog.tsx'
 import { beside } from '../shared/format.ts'
 import { lackedBy } from '../shared/permission.ts'
+import { tellFailure } from '../shared/view/Failure.tsx'
 import { Icon } from '../shared/view/icons.tsx'
 import { Loading, Missing } from '../shared/view/Page.tsx'
 import { Connection } from './Connection.tsx'
@@ -18,14 +20,31 @@ import { neededFor } from './pages.ts'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
-/** The help texts are loaded only when the help is opened. */
-const Help = lazy(async () => ({ default: (await import('./Help.tsx')).Help }))
+const noHelp = new Error('The help could not be loaded. Load the page anew to read it.')
+
+/**
+ * The help and how to open it. Its texts are loaded only then; where they cannot be, the page with
+ * what is typed in it stays.
+ */
+function useHelp() {
+  const [opened, handle] = useDisclosure()
+  const [loaded, setLoaded] = useState<typeof import('./Help.tsx')>()
+  const open = async () => {
+    try {
+      setLoaded(await part(() => import('./Help.tsx')))
+      handle.open()
+    } catch {
+      tellFailure(noHelp)
+    }
+  }
+  return { Help: opened ? loaded?.Help : undefined, open, close: handle.close }
+}
 
 /** The frame around every page. */
 export function Frame() {
   const [open, { toggle, close }] = useDisclosure()
   const [keys, keysHandle] = useDisclosure()
-  const [help, helpHandle] = useDisclosure()
+  const { Help, ...help } = useHelp()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const products = useProducts()
   const product = productOf(path, products)
@@ -60,7 +79,7 @@ export function Frame() {
             color="gray"
             aria-label="Help"
             title="Help"
-            onClick={helpHandle.open}
+            onClick={() => void help.open()}
           >
             <Icon name="help" />
           </ActionIcon>
@@ -80,11 +99,7 @@ export function Frame() {
       <Connection />
       <ClashDialog />
       <Keys opened={keys} onClose={keysHandle.close} />
-      {help && (
-        <Suspense>
-          <Help opened onClose={helpHandle.close} onKeys={keysHandle.open} />
-        </Suspense>
-      )}
+      {Help && <Help opened onClose={help.close} onKeys={keysHandle.open} />}
     </AppShell>
   )
 }

@@ -1,6 +1,6 @@
 import { Modal, Text } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { connected, connectionLost } from '../shared/api/connection.ts'
+import { connected, connectionLost, part } from '../shared/api/connection.ts'
 import { RegistryError } from '../shared/api/error.ts'
 import { resume, type User, useSession } from '../shared/api/session.ts'
 import { tellFailure } from '../shared/view/Failure.tsx'
@@ -10,7 +10,7 @@ import { SignInForm, SignInPage } from './SignIn.tsx'
 
 /** Few users ever see this page, so it is loaded only when needed. */
 const EnrolFirst = lazy(async () => ({
-  default: (await import('../settings/EnrolFirst.tsx')).EnrolFirst,
+  default: (await part(() => import('../settings/EnrolFirst.tsx'))).EnrolFirst,
 }))
 
 /** Whether there was no answer, or the service or a proxy before it cannot answer at present. */

@@ -221,6 +221,53 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     browser.faults()
   })
 
+  it('leaves one of a browser’s six connections to ask whether the service is there', async () => {
+    await at(of('/classes'), 'Classes and prices')
+    await page.waitForLoadState('networkidle')
+    let [open, most] = [0, 0]
+    let full = () => {}
+    const five = new Promise<void>((resolve) => {
+      full = resolve
+    })
+    await page.route('**/*', async (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (route.request().resourceType() !== 'fetch' || pathname.startsWith('/console/'))
+        return route.continue()
+      most = Math.max(most, ++open)
+      if (open === 5) full()
+      await five
+      const response = await route.fetch()
+      open--
+      await route.fulfill({ response })
+    })
+    await page.getByRole('link', { name: 'Notices' }).click() // a count for each kind and state
+    await page.getByRole('table', { name: 'Notices' }).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    await page.unrouteAll({ behavior: 'wait' })
+    assert.equal(most, 5)
+  })
+
+  it('keeps a form where the help cannot be loaded, and waits for a page that cannot', async () => {
+    await at(of('/transactions/new'), 'New transaction')
+    const comment = page.getByLabel('Comment')
+    await comment.fill('Typed before')
+    const told = page.getByText('The service cannot be reached.').first()
+    await page.context().setOffline(true)
+    await press('Help')
+    await told.waitFor()
+    assert.equal(await comment.inputValue(), 'Typed before')
+    await page.context().setOffline(false)
+    await page.getByText('The help could not be loaded.').waitFor()
+    assert.equal(await comment.inputValue(), 'Typed before')
+    await at(of('/classes'), 'Classes and prices')
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'Reports' }).click()
+    await told.waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('heading', { name: 'Reports' }).waitFor()
+    browser.faults()
+  })
+
   it('says so where the service takes requests and never answers, and goes on after', async () => {
     await page.clock.install()
     await at(of('/classes'), 'Classes and prices')
@@ -242,30 +289,6 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     assert.equal((await service.admin.get('/Investment?SecurityCode=HUNG')).data.length, 1)
     await page.clock.resume()
     browser.faults()
-  })
-
-  it('leaves one of a browser’s six connections to ask whether the service is there', async () => {
-    let [open, most] = [0, 0]
-    let full = () => {}
-    const five = new Promise<void>((resolve) => {
-      full = resolve
-    })
-    await page.route('**/*', async (route) => {
-      const { pathname } = new URL(route.request().url())
-      if (route.request().resourceType() !== 'fetch' || pathname.startsWith('/console/'))
-        return route.continue()
-      most = Math.max(most, ++open)
-      if (open === 5) full()
-      await five
-      const response = await route.fetch()
-      open--
-      await route.fulfill({ response })
-    })
-    await page.goto(`${service.url}/console${of('')}`)
-    await page.getByRole('heading', { name: 'Last changes' }).waitFor()
-    await page.waitForLoadState('networkidle')
-    await page.unrouteAll({ behavior: 'wait' })
-    assert.equal(most, 5)
   })
 
   it('says so where somebody could not be signed out', async () => {

@@ -92,3 +92,17 @@ export const connected = () =>
       resolve()
     })
   })
+
+/**
+ * Loads a part of the console, once the service can be reached. It may still fail: browsers remember
+ * a failure, and an earlier version of the console is gone. The router then loads the page anew.
+ */
+export async function part<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch {
+    connectionLost()
+    await connected()
+    return load()
+  }
+}
