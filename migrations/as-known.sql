@@ -368,5 +368,20 @@ begin
     select %s from public.residual_payment r where r.paid_date <= known.moment()', fields);
 end $$;
 
+-- Sums that are stored for the present: added up of what was there by then.
+create view known.entitlement_total as
+select e.product_id, e.account_id, e.investment_id, sum(e.gross_amount) as gross_amount
+from known.entitlement e group by e.product_id, e.account_id, e.investment_id;
+
+create view known.drp_residual as
+select m.product_id, m.account_id, m.investment_id, sum(m.amount) as amount
+from (
+  select e.product_id, e.account_id, e.investment_id, e.drp_residual - e.residual_before as amount
+  from known.entitlement e where e.drp_residual is not null
+  union all
+  select r.product_id, r.account_id, r.investment_id, -r.amount
+  from known.residual_payment r where r.reversed_date is null) m
+group by m.product_id, m.account_id, m.investment_id;
+
 grant usage on schema known, named to registry_service;
 grant select on all tables in schema known, named to registry_service;
