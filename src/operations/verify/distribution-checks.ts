@@ -78,6 +78,20 @@ const linked = (type: string, id: string, broken: string) => `
     or e.corporate_action_id is distinct from t.corporate_action_id
     or t.biz_transaction_status_id <> ${lookups.BizTransactionStatus.Complete} or ${broken}`
 
+/** Rows of a table with a stored total for each holding that is not the sum of its parts. */
+export const unlikeSum = (table: string, amount: string, parts: string) => `
+  select coalesce(t.product_id, n.product_id) as product_id,
+    coalesce(t.account_id, n.account_id) as account_id,
+    coalesce(t.investment_id, n.investment_id) as investment_id, t.${amount},
+    n.${amount} as should_be
+  from ${table} t
+  full join (
+    select product_id, account_id, investment_id, sum(${amount}) as ${amount}
+    from (${parts}) m group by product_id, account_id, investment_id) n
+    on n.product_id = t.product_id and n.account_id = t.account_id
+      and n.investment_id = t.investment_id
+  where coalesce(t.${amount}, 0) <> coalesce(n.${amount}, 0)`
+
 export const distributionChecks: Check[] = [
   {
     name: 'the totals of a distribution are the sums of its entitlements',
@@ -328,18 +342,7 @@ export const distributionChecks: Check[] = [
   {
     name: 'what a holding was entitled to in all is the sum of its entitlements',
     of: 'entitlement_total',
-    violations: `
-      select coalesce(t.product_id, n.product_id) as product_id,
-        coalesce(t.account_id, n.account_id) as account_id,
-        coalesce(t.investment_id, n.investment_id) as investment_id, t.gross_amount,
-        n.gross_amount as should_be
-      from entitlement_total t
-      full join (
-        select product_id, account_id, investment_id, sum(gross_amount) as gross_amount
-        from entitlement group by product_id, account_id, investment_id) n
-        on n.product_id = t.product_id and n.account_id = t.account_id
-          and n.investment_id = t.investment_id
-      where coalesce(t.gross_amount, 0) <> coalesce(n.gross_amount, 0)`,
+    violations: unlikeSum('entitlement_total', 'gross_amount', 'select * from entitlement'),
   },
   {
     name: 'entitlements that back-dated changes have overtaken (GET /Distribution/Exceptions)',

@@ -1,31 +1,23 @@
 import { idsOf } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Check } from './checks.ts'
-import { entitled, key } from './distribution-checks.ts'
+import { entitled, key, unlikeSum } from './distribution-checks.ts'
 
 /** The money that DRP allotments left over. */
 export const residualChecks: Check[] = [
   {
     name: 'what is left of reinvested money is what allotments left and nobody was paid',
     of: 'drp_residual',
-    violations: `
-      select coalesce(r.product_id, n.product_id) as product_id,
-        coalesce(r.account_id, n.account_id) as account_id,
-        coalesce(r.investment_id, n.investment_id) as investment_id, r.amount,
-        n.amount as should_be
-      from drp_residual r
-      full join (
-        select product_id, account_id, investment_id, sum(amount) as amount
-        from (
-          select product_id, account_id, investment_id, drp_residual - residual_before as amount
-          from entitlement where drp_residual is not null
-          union all
-          select product_id, account_id, investment_id, -amount
-          from residual_payment where reversed_date is null) m
-        group by product_id, account_id, investment_id) n
-        on n.product_id = r.product_id and n.account_id = r.account_id
-          and n.investment_id = r.investment_id
-      where coalesce(r.amount, 0) <> coalesce(n.amount, 0)`,
+    violations: unlikeSum(
+      'drp_residual',
+      'amount',
+      `
+      select product_id, account_id, investment_id, drp_residual - residual_before as amount
+      from entitlement where drp_residual is not null
+      union all
+      select product_id, account_id, investment_id, -amount
+      from residual_payment where reversed_date is null`,
+    ),
   },
   {
     name: 'a DRP allotment starts from what those before it left, less what was paid out',
