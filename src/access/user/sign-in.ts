@@ -65,22 +65,18 @@ export async function beginAttempt(tx: Tx, caller: Caller, username: string): Pr
   return { tried, failures, account: await findAccount(tx, username) }
 }
 
-/** Counts a wrong password. */
-async function failPassword(tx: Tx, attempt: Attempt): Promise<Written> {
-  const { tried, failures, account } = attempt
-  const told = await countFailure(tx, tried, failures, { userID: account?.userID })
-  return refusedSignIn(account, told, wrongPassword())
-}
-
-/** Counts a wrong code. */
-export async function failCode(tx: Tx, attempt: Attempt): Promise<Written> {
-  const { tried, failures, account } = attempt
-  const told = await countFailure(tx, tried, failures, { userID: account?.userID, isCode: true })
-  return refusedSignIn(account, told, codeWrong())
-}
-
 const wrongPassword = () =>
   unauthenticated('sign_in_failed', 'The username or the password is wrong.')
+
+const fail =
+  (isCode: boolean, refusal: () => Refusal) =>
+  async (tx: Tx, { tried, failures, account }: Attempt): Promise<Written> => {
+    const told = await countFailure(tx, tried, failures, { userID: account?.userID, isCode })
+    return refusedSignIn(account, told, refusal())
+  }
+const failPassword = fail(false, wrongPassword)
+/** Counts a wrong code. */
+export const failCode = fail(true, codeWrong)
 
 /** Checks a password and counts a wrong one as a failure. */
 export async function checkPassword(
