@@ -143,9 +143,9 @@ function addInvestors(vault: Vault): Perform {
   return (actor, items) => {
     const entities = items.map(({ body }) => body as BizEntityInput)
     const others = otherNames(entities)
-    const prepared = listsInTurn(entities)
+    const prepared = others ? undefined : listsInTurn(entities)
     return async (tx) => {
-      const lists = others ? listsInTurn(entities, await others(tx)) : prepared
+      const lists = prepared ?? listsInTurn(entities, await others?.(tx))
       const parts = []
       let before = 0
       for (const list of lists) {
