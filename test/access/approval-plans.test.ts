@@ -2,20 +2,13 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { readApprovals } from '../../src/access/approval/sql.ts'
 import { investmentEndpoints } from '../../src/catalogue/investment/routes.ts'
+import { operator } from '../../src/operations/cli/registry.ts'
 import { withoutHiddenParents } from '../../src/parties/biz-entity/hidden-parents.ts'
 import { namesUnseen } from '../../src/parties/biz-entity/unseen.ts'
-import { permissions } from '../../src/platform/permission.ts'
 import { rowsOf } from '../support/database.ts'
 import { openAsService, readingsOf } from '../support/explain.ts'
 import { withService } from '../support/service.ts'
 
-const actor = {
-  userID: 1,
-  username: 'admin',
-  sessionID: '',
-  productIDs: null,
-  permissions: new Set(permissions),
-}
 const desk = { veil: { namesUnseen, over: withoutHiddenParents }, writes: () => writes }
 /** The write operations, which a rule may hold back. */
 const writes = investmentEndpoints.filter((one) => one.kind === 'write')
@@ -40,7 +33,7 @@ it('What waits for approval is read by itself, however much was decided', () =>
         { ToDecide: true },
       ] as const) {
         const readings = await readingsOf(database, async (tx) => {
-          const found = await readApprovals(tx, actor, desk, query)
+          const found = await readApprovals(tx, operator, desk, query)
           assert.equal(found.recordCount, 5, JSON.stringify(query))
         })
         const rows = readings.filter(({ table }) => /^approval/.test(table)).map((one) => one.rows)

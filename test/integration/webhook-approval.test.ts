@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { verifyWebhook } from '../../client/src/index.ts'
-import { startDeliveries } from '../../src/integration/webhook/worker.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { unseal } from '../../src/platform/secrets.ts'
-import { openAsService } from '../support/explain.ts'
+import { whileDelivering } from '../support/deliveries.ts'
 import { only } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
 import { type Receiver, withReceiver } from '../support/receiver.ts'
-import { encryptionKey, withService } from '../support/service.ts'
+import { withService } from '../support/service.ts'
 
 it('The secret of a webhook that waits for approval is told to who asked, and is the one', () =>
   withService({ REGISTRY_WEBHOOK_ALLOW_LOCAL: 'true' }, async ({ admin, userWith, connection }) => {
-    const database = openAsService(connection)
-    const stop = startDeliveries({
-      database,
-      unseal: (text) => unseal(Buffer.from(encryptionKey, 'base64'), text),
-      allowLocal: true,
-      log: createLog('silent'),
-    })
     const approver = await userWith({ role: 'Administrator' })
     const rules = ['POST /Webhook', 'POST /Webhook/RotateSecret']
     for (const operation of rules) only(await admin.post('/ApprovalRule', { operation }))
@@ -57,14 +47,15 @@ it('The secret of a webhook that waits for approval is told to who asked, and is
       return Promise.all(secrets.map(isRight))
     }
 
-    const work = withReceiver(async (receiver) => {
-      const made = await asked('/Webhook', { url: receiver.url, types: ['product.created'] })
-      const webhookID = await made.approve()
-      const renewed = await asked('/Webhook/RotateSecret', { webhookID })
-      const secrets = [made.secret, renewed.secret]
-      assert.deepEqual(await signedWith(receiver, webhookID, secrets), [true, false])
-      await renewed.approve()
-      assert.deepEqual(await signedWith(receiver, webhookID, secrets), [true, true])
-    })
-    await work.finally(stop).finally(database.close)
+    const work = () =>
+      withReceiver(async (receiver) => {
+        const made = await asked('/Webhook', { url: receiver.url, types: ['product.created'] })
+        const webhookID = await made.approve()
+        const renewed = await asked('/Webhook/RotateSecret', { webhookID })
+        const secrets = [made.secret, renewed.secret]
+        assert.deepEqual(await signedWith(receiver, webhookID, secrets), [true, false])
+        await renewed.approve()
+        assert.deepEqual(await signedWith(receiver, webhookID, secrets), [true, true])
+      })
+    await whileDelivering(connection, work)
   }))

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { readDeliveries } from '../../src/integration/webhook/sql.ts'
-import { permissions } from '../../src/platform/permission.ts'
+import { operator } from '../../src/operations/cli/registry.ts'
 import { rowsOf } from '../support/database.ts'
 import { openAsService, readingsOf } from '../support/explain.ts'
 import { only } from '../support/ledger.ts'
 import { withService } from '../support/service.ts'
-
-const actor = {
-  userID: 1,
-  username: 'admin',
-  sessionID: '',
-  productIDs: null,
-  permissions: new Set(permissions),
-}
 
 it('Deliveries that failed or wait are read by themselves, however many arrived', () =>
   withService({}, async ({ admin, connection }) => {
@@ -37,7 +29,7 @@ it('Deliveries that failed or wait are read by themselves, however many arrived'
           for (const of of [{ WebhookID: ids[0] }, {}]) {
             const query = { ...of, Status, Order }
             const readings = await readingsOf(database, async (tx) => {
-              const found = await readDeliveries(tx, actor, query)
+              const found = await readDeliveries(tx, operator, query)
               assert.equal(found.recordCount, of.WebhookID ? 5 : 10, JSON.stringify(query))
             })
             const rows = readings.flatMap((one) => (/^webhook_d/.test(one.table) ? one.rows : []))

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { startDeliveries } from '../../src/integration/webhook/worker.ts'
 import { sweep } from '../../src/operations/maintenance.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { unseal } from '../../src/platform/secrets.ts'
 import { rowsOf } from '../support/database.ts'
+import { whileDelivering } from '../support/deliveries.ts'
 import { openAsService } from '../support/explain.ts'
 import { newFund, newProduct, only } from '../support/ledger.ts'
 import { until } from '../support/process.ts'
 import { feedComesUp, withReceiver } from '../support/receiver.ts'
-import { encryptionKey, type Service, withService } from '../support/service.ts'
+import { type Service, withService } from '../support/service.ts'
 
 const types = ['biztransaction.posted', 'product.created']
 
@@ -42,7 +40,7 @@ it('A webhook that slept is sent what it missed, and no posting that is not told
         )
       const short = await asleep(url)
       const kept = await happen()
-      await whileDelivering(service, async () => {
+      await afterSweep(service, async () => {
         for (const webhookID of [long, short]) {
           only(await admin.put('/Webhook', { webhookID, isActive: true }))
           assert.deepEqual(await sentTo(service, webhookID, kept), kept)
@@ -69,14 +67,8 @@ async function sentTo({ admin, connection }: Service, webhookID: number, expecte
   })
 }
 
-async function whileDelivering({ connection }: Service, work: () => Promise<void>) {
+async function afterSweep({ connection }: Service, work: () => Promise<void>) {
   const database = openAsService(connection)
-  await sweep(database, { eventDays: 90 })
-  const stop = startDeliveries({
-    database,
-    unseal: (text) => unseal(Buffer.from(encryptionKey, 'base64'), text),
-    allowLocal: true,
-    log: createLog('silent'),
-  })
-  await work().finally(stop).finally(database.close)
+  await sweep(database, { eventDays: 90 }).finally(database.close)
+  await whileDelivering(connection, work)
 }
