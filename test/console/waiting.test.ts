@@ -154,6 +154,7 @@ describe('What waits for approval, in the console', { skip }, () => {
         ['press', 'New webhook'],
         ['fill', 'Address', 'https://example.com/x'],
         ['press', 'Make the webhook'],
+        ['press', 'I have kept it'], // its secret is shown now or never
       ],
       [
         '/settings/tax-rates',
