@@ -22,13 +22,15 @@ const inGroup = 15
 const atOnce = 3
 /** The slowest files run first, each in another process, so that none runs alone at the end. */
 const longest = filesOf(`access/authorization console/day crash fuzz operations/start operations/cli
-  operations/backup faults platform/database two-nodes ledger/ledger-concurrency papers
+  operations/backup faults platform/database two-nodes ledger/ledger-concurrency
   access/secrets parties/investor-plans ledger/ledger-plans`)
 /**
- * Long suites whose subject also has a shorter suite. `npm run test:long` runs these, and `npm
- * test` runs all others, which take a quarter of an hour on two cores. CI runs both.
+ * Long suites whose subject also has a shorter suite, or that are about releases. `npm run
+ * test:long` runs these, and `npm test` runs all others, which take 10 to 14 minutes on two cores.
+ * CI runs both.
  */
 const longSuites = filesOf(`console/pages records/statement-send platform/embedded
+  records/statement-send-slow release
   operations/start-elsewhere records/report-worker console/areas
   console/settings console/figures console/waiting integration/import-crash
   money/distribution-job-crash console/files faults-clients operations/demo operations/backup-store
