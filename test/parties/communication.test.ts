@@ -134,6 +134,31 @@ describe('An email address', () => {
   })
 })
 
+describe('An email address that mail programs read in another way', () => {
+  it('is refused wherever it is written: it would reach somebody else', async () => {
+    const before = await stateOf(service)
+    for (const name of [
+      'boss<a@example.com>',
+      'ann,ben@example.com',
+      'ann@example.com,ben',
+      'mailto:ann@example.com',
+      'ann(home)@example.com',
+      'ann@example.com;',
+      'ann\\b@example.com',
+      '"ann"@example.com',
+      'ann@[127.0.0.1]',
+    ]) {
+      const bad = { communicationTypeID: 1, name }
+      refused(await post({ personID, ...bad }), 400, 'invalid_value')
+      const nested = await service.admin.post('/Person', { communications: [bad] })
+      assert.deepEqual(fieldsOf(nested), ['communications[0].name'])
+    }
+    assert.equal(await stateOf(service), before)
+    for (const local of ["o'neil", 'ann+fund', 'ann.b_c-d%e!f', 'zoë'])
+      only(await post({ personID, communicationTypeID: 1, name: `${local}@${unique('d')}.com` }))
+  })
+})
+
 describe('PUT and DELETE /Communication', () => {
   it('replace, hand over and remove by either id', async () => {
     const externalCommunicationId = unique('C')

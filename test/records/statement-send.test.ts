@@ -260,6 +260,25 @@ describe('POST /Report/Send', () => {
     assert.match(letter!.text, /^From: Example Funds <registry@example\.com>/m)
   })
 
+  it('never goes to a part of an address that was stored before such were refused', async () => {
+    const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
+    const communications = [{ communicationTypeID: 1, name: 'dora@example.com' }]
+    await investor(service, own, [quoted], { communications })
+    await rowsOf(
+      service.connection,
+      `update communication set name = 'dora,ben@example.com' where name = 'dora@example.com'`,
+    )
+    const ours = mailingOf(service, own)
+    const reportID = await ours.statements()
+    mail.inbox.length = 0
+    assert.equal((await ours.send(reportID)).data.queued, 1)
+    await ours.settled(reportID)
+    assert.deepEqual(
+      mail.inbox.map(({ to }) => to).filter((to) => to === 'ben@example.com'),
+      [],
+    )
+  })
+
   it('names the holders only to who may read the statements', async () => {
     const reportID = await mailing.statements()
     const clerk = await service.userWith({ permissions: ['Report.Read'] })

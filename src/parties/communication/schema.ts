@@ -28,14 +28,21 @@ const fields = {
 const owners = { ...bizEntityFields, ...personFields, ...organisationFields }
 
 /**
- * Checks an e-mail address for one @ and no blanks: only a sent message shows whether it exists.
+ * Checks that an e-mail address names one mailbox: of "boss<a@b>" or "c,a@b" mail programs would
+ * write to a@b. Only a sent message shows whether the mailbox exists.
  */
 const emailIsAddress: Check = (value) => {
   const { communicationTypeID, name } = (value ?? {}) as Record<string, unknown>
   if (communicationTypeID !== lookups.CommunicationType.Email || typeof name !== 'string') return []
-  if (/^[^@\s]+@[^@\s]+$/.test(name) && name.length <= 254) return []
-  return [{ field: 'name', words: 'must be an e-mail address of at most 254 characters' }]
+  if (oneMailbox.test(name) && name.length <= 254) return []
+  return [
+    {
+      field: 'name',
+      words: 'must be one e-mail address of at most 254 characters, and nothing else',
+    },
+  ]
 }
+const oneMailbox = /^[^@\s\p{Cc}<>()[\]\\,;:"]+@[^@\s\p{Cc}<>()[\]\\,;:"]+$/u
 const own: Check = (value) => [...exactlyOneOwner(value), ...emailIsAddress(value)]
 
 /** A communication inside the record of its owner. */

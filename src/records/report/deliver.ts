@@ -198,7 +198,8 @@ async function send(
 ): Promise<Outcome> {
   const mail = {
     from: sender,
-    to: email,
+    // As an object it is one address; a text would be read as a list of names and addresses.
+    to: { name: '', address: email },
     subject: `${title} – ${sender.name}`,
     text: `Dear ${name},\n\nYour ${title.toLowerCase()} is attached.\n\n${sender.name}\n`,
     attachments: [{ filename: fileName, content, contentType: 'application/pdf' }],
