@@ -4,7 +4,7 @@ import { randomBytes, X509Certificate } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
-import { connect as connectPlainly } from 'node:net'
+import { connect as connectPlainly, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -211,6 +211,21 @@ describe('The service over TLS', { skip }, () => {
       await until('the new one to be shown', async () => raw.equals(await shown(port)))
       assert.equal((await secureGet(`${url}/Common/HealthCheck`)).status, 200)
     } finally {
+      await stop()
+    }
+  })
+
+  it('lets go of a client that reads no more of its answer, as over HTTP', async () => {
+    const { app, port, stop } = await startSecured()
+    const served: Socket[] = []
+    app.server.on('secureConnection', (socket: Socket) => served.push(socket))
+    const client = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    try {
+      client.pause()
+      client.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50))
+      await until('its time to run', () => served.some(({ timeout }) => timeout === 60_000))
+    } finally {
+      client.destroy()
       await stop()
     }
   })

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as SecureServer } from 'node:tls'
 import type { FastifyRequest } from 'fastify'
 
 /**
@@ -43,7 +44,8 @@ export async function atItsPace<T>({ raw, server }: FastifyRequest, read: () => 
 }
 
 /**
- * How long a client may leave an answer untouched, and how often this is checked, in milliseconds.
+ * How long a client may leave an answer untouched before Node looks, twice, whether any of it was
+ * taken; and how often we look for such clients. Both in milliseconds.
  */
 const stall = 60_000
 const glance = 5_000
@@ -54,7 +56,9 @@ const glance = 5_000
  */
 export function dropStalledReaders(server: Server) {
   const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  // Over TLS the encrypted socket holds what is not sent yet; the socket below it shows nothing.
+  const event = server instanceof SecureServer ? 'secureConnection' : 'connection'
+  server.on(event, (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
