@@ -91,6 +91,15 @@ describe('The OpenAPI document', () => {
     assert.equal(bytes.format, 'binary')
   })
 
+  it('says which fields a form must have: those of the JSON, and the file for its content', () => {
+    const requiredOf = (name: string) =>
+      served.find((one) => one.name === name)!.operation.requestBody!.content[
+        'multipart/form-data'
+      ]!.schema.required
+    assert.deepEqual(requiredOf('POST /Import'), ['type', 'mode'])
+    assert.deepEqual(requiredOf('PUT /Document/File'), ['file'])
+  })
+
   it('says of no field that it is never null whose column may be', async () => {
     const tables: Record<string, string> = {
       ...{ RunPayment: 'payment', Event: 'event', User: 'app_user' },

@@ -158,16 +158,17 @@ const bodySchema = (body: TSchema, show: Show) => {
     : show(body, 'input')
 }
 
-/** The body as a form; the file is a field of its own. */
+/** The body as a form; the file is a field of its own, in place of the content. */
 const formSchema = (body: TSchema, show: Show) => {
-  const { content: _content, ...fields } = (body as TObject).properties
+  const { properties, required = [] } = body as TObject & { required?: readonly string[] }
+  const { content: _content, ...fields } = properties
   const shown = Object.entries(fields as Record<string, TSchema>).map(([name, field]) => [
     name,
     described(name, field, show(field, 'input')),
   ])
   return {
     type: 'object',
-    required: ['file'],
+    required: required.map((name) => (name === 'content' ? 'file' : name)),
     properties: { ...Object.fromEntries(shown), file: bytesSchema },
   }
 }
