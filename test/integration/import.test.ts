@@ -17,7 +17,7 @@ import {
 import { all, assertVerified, type Fund, newFund, newInvestment } from '../support/ledger.ts'
 import { newRun, paidFund, paymentsOf, step } from '../support/payment-run.ts'
 import { temporaryFolder, until } from '../support/process.ts'
-import { refused } from '../support/refused.ts'
+import { fieldsOf, refused } from '../support/refused.ts'
 import { cellsOf } from '../support/reports.ts'
 import { type Service, startService } from '../support/service.ts'
 import { workbook } from '../support/workbook.ts'
@@ -357,12 +357,8 @@ describe('An import', () => {
 
   it('takes the file of a document', async () => {
     const { productID } = fund
-    const made = await service.admin.post('/Document', {
-      productID,
-      name: 'File',
-      documentTypeID: 1,
-    })
-    const { documentID } = made.data
+    const about = { productID, name: 'File', documentTypeID: 1 }
+    const { documentID } = (await service.admin.post('/Document', about)).data
     const file = transactions(deposit(newAccount(), 3))
     const content = Buffer.from(file).toString('base64')
     await service.admin.post('/Document/File', { documentID, fileName: 'd.csv', content })
@@ -370,7 +366,9 @@ describe('An import', () => {
     const reply = await service.admin.post('/Import', body)
     assert.equal(reply.status, 202, reply.text)
     assert.equal((await endOf(service.admin, reply.data.importID)).status, 'Completed')
-    refused(await service.admin.post('/Import', { ...body, documentID: 999_999 }), 404, 'not_found')
+    const nowhere = await service.admin.post('/Import', { ...body, documentID: 999_999 })
+    refused(nowhere, 404, 'not_found')
+    assert.deepEqual(fieldsOf(nowhere), ['documentID'])
     refused(await service.admin.post('/Import', { ...body, content }), 400, 'combination')
     refused(
       await service.admin.post('/Import', { type: 'Prices', mode: 'atomic' }),

@@ -7,7 +7,7 @@ import { conflict, invalid } from '../../platform/refusal.ts'
 import { raise } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
-import { findReadable } from '../../records/document/find.ts'
+import { findReadable, inBody } from '../../records/document/find.ts'
 import { refuseUnpermitted, writtenBy } from './kinds.ts'
 import { type Format, formats, type ImportInput } from './schema.ts'
 import { productOf, renderImport, visible } from './sql.ts'
@@ -59,7 +59,7 @@ async function fileOf(
     return { sha256, storedAs: storedAs ?? sha256, size, fileName: fileName ?? 'file' }
   }
   if (!documentID) throw invalid('required', 'Send a file, or a documentID.', 'content')
-  const document = await findReadable(tx, actor, { DocumentID: documentID })
+  const document = await findReadable(tx, actor, { documentID }, inBody)
   if (document.passwordHash !== null)
     throw conflict('password_required', 'The document has a password; send its file instead.')
   if (document.sha256 === null || document.size === null)

@@ -83,15 +83,20 @@ const isOpen = sql`(d.is_public and not exists (
   select 1 from product p where p.product_id = d.product_id and not p.is_active))`
 
 /**
- * The document that a read request names. A document that is not public, does not exist or belongs
+ * The document that a request names to read it. A document that is not public, does not exist or belongs
  * to a product out of scope is refused in the same words, so that nobody can probe for ids.
  */
-export async function findReadable(handle: Sql, actor: Actor | null, query: object) {
+export async function findReadable(
+  handle: Sql,
+  actor: Actor | null,
+  given: object,
+  naming: Naming = inQuery,
+) {
   const reader = actor?.permissions.has('Document.Read') ? actor : undefined
   const readable = reader ? sql`(${visible(reader)} or ${isOpen})` : isOpen
-  const document = await find(handle, inQuery, query, readable)
+  const document = await find(handle, naming, given, readable)
   if (document) return document
-  if (reader) throw noSuch(documentParameter, query)
+  if (reader) throw noSuch(naming.own, given)
   throw actor
     ? permissionMissing('Document.Read')
     : unauthenticated(
