@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { apiKeyEndpoints } from './access/api-key/routes.ts'
 import { touchKey } from './access/api-key/sql.ts'
 import { approvalGate, requestsSealedWith } from './access/approval/gate.ts'
@@ -165,9 +165,8 @@ export async function buildApp(
   const document = () => openapiDocument(endpoints, version, maxPageSize, webhookDocument)
   await serveReference(app, document)
   serveRoot(app, version)
-  if (perMinute > 0) await limitRates(app, perMinute)
-  const touch = toucher(database, logger)
-  const authenticate = authenticator({ handle: database, tokens, touch })
+  const countRefused = await limitRates(app, perMinute)
+  const authenticate = authenticator({ handle: database, tokens, touch: toucher(database, logger) })
   await serveConsole(app, {
     folder: config.consoleDir,
     maxPageSize,
@@ -181,6 +180,7 @@ export async function buildApp(
     authenticate,
     maxPageSize,
     maxBodyBytes,
+    countRefused,
     fingerprintKey,
     sealed: sealedWith(sealKey, 'The answer was kept under another JWT secret.'),
     approvals: approvalGate(database, requestsSealedWith(requestKey)),
@@ -207,17 +207,25 @@ const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: nu
 
 /**
  * Limits requests per node and user, or address of a caller who is not signed in; they are counted
- * before the body is read.
+ * before the body is read. The result counts a request that was refused before it came so far.
  */
-const limitRates = (app: FastifyInstance, perMinute: number) =>
-  app.register(rateLimit, {
+async function limitRates(app: FastifyInstance, perMinute: number) {
+  if (perMinute === 0) return async () => undefined
+  const refusal = (ttl: number) =>
+    tryLater(429, 'rate_limit', 'Too many requests; slow down.', Math.ceil(ttl / 1000))
+  await app.register(rateLimit, {
     max: perMinute,
     timeWindow: 60_000,
     hook: 'preParsing',
     keyGenerator: callerOf,
-    errorResponseBuilder: (_request, { ttl }) =>
-      tryLater(429, 'rate_limit', 'Too many requests; slow down.', Math.ceil(ttl / 1000)),
+    errorResponseBuilder: (_request, { ttl }) => refusal(ttl),
   })
+  const count = app.createRateLimit()
+  return async (request: FastifyRequest) => {
+    const counted = await count(request)
+    return !counted.isAllowed && counted.isExceeded ? refusal(counted.ttl) : undefined
+  }
+}
 
 function methodsByPath(endpoints: Endpoint[]): Map<string, string[]> {
   const methods = new Map<string, string[]>()

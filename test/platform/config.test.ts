@@ -304,6 +304,23 @@ describe('A rate limit', () => {
       assert.equal((await service.admin.get('/Product')).status, 200)
     }))
 
+  it('counts what is refused for its permission, its token or its version as well', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5' }, async (service) => {
+      const reader = await service.userWith({ role: 'ReadOnly' })
+      for (let i = 0; i < 5; i++) refused(await reader.post('/Product'), 403, 'permission_missing')
+      refused(await reader.post('/Product'), 429, 'rate_limit')
+      refused(await reader.get('/Product'), 429, 'rate_limit')
+      const guess = (Authorization: string) => service.anyone.get('/Product', { Authorization })
+      // Two sign-ins were the first requests of this address.
+      for (let i = 0; i < 2; i++) refused(await guess(`guess-${i}`), 401, 'token_invalid')
+      refused(await service.anyone.get('/Product', { Version: '1.0' }), 400, 'version')
+      const reply = await guess('guess-3')
+      refused(reply, 429, 'rate_limit')
+      assert.ok(Number(reply.headers.get('retry-after')) > 0)
+      refused(await service.anyone.get('/Product', { Version: '1.0' }), 429, 'rate_limit')
+      assert.equal((await service.admin.get('/Product')).status, 200, 'who is signed in goes on')
+    }))
+
   const from = ({ anyone }: Service, address: string) =>
     anyone.get('/Common/Lookup?Category=State', { 'X-Forwarded-For': address })
 

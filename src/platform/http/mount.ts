@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Actor } from '../actor.ts'
-import { forbidden, invalid, permissionMissing } from '../refusal.ts'
+import { forbidden, invalid, permissionMissing, Refusal } from '../refusal.ts'
 import { limitsOf, shortBody } from './bodies.ts'
 import { type Endpoint, methodOf, pathOf } from './endpoint.ts'
 import { taggingsOf } from './etag.ts'
@@ -15,6 +14,8 @@ export type MountOptions = Omit<HandlerOptions, 'reads' | 'writes' | 'taggings'>
   /** The user whom the Authorization header identifies; refuses with 401. */
   authenticate: (authorization: string | undefined, address: string) => Actor | Promise<Actor>
   maxBodyBytes: number
+  /** Counts a request that is refused here; the refusal of one that is too many. */
+  countRefused: (request: FastifyRequest) => Promise<Refusal | undefined>
 }
 
 declare module 'fastify' {
@@ -73,17 +74,33 @@ function mountEndpoint(app: FastifyInstance, endpoint: Endpoint, options: Mounte
  * Admits callers with the required access. Recently seen callers are authenticated synchronously,
  * without an extra turn of the event loop.
  */
-function gateOf(endpoint: Endpoint, { authenticate }: MountOptions): onRequestHookHandler {
-  const { access, anyVersion, recognises } = endpoint
-  const isOpen = ({ authorization }: IncomingHttpHeaders) =>
-    access === 'public' && !(recognises && authorization !== undefined)
+function gateOf(endpoint: Endpoint, options: MountOptions): onRequestHookHandler {
+  const { countRefused } = options
   return (request, _reply, done) => {
+    const judged = judge(request, endpoint, options)
+    if (judged === undefined) return done()
+    const counted = async (refusal: Error | undefined) =>
+      refusal instanceof Refusal ? ((await countRefused(request)) ?? refusal) : refusal
+    Promise.resolve(judged).then(counted).then(done, done)
+  }
+}
+
+/** The refusal of a caller without the required access, or the failure to find out. */
+function judge(request: FastifyRequest, endpoint: Endpoint, { authenticate }: MountOptions) {
+  const { access, anyVersion, recognises } = endpoint
+  const { authorization } = request.headers
+  try {
     if (!anyVersion) checkVersion(request)
     refuseTwoTokens(request)
-    if (isOpen(request.headers)) return done()
-    const caller = authenticate(request.headers.authorization, request.ip)
-    if (!(caller instanceof Promise)) return done(refusalFor(request, caller, endpoint))
-    caller.then((actor) => done(refusalFor(request, actor, endpoint)), done)
+    if (access === 'public' && !(recognises && authorization !== undefined)) return undefined
+    const caller = authenticate(authorization, request.ip)
+    if (!(caller instanceof Promise)) return refusalFor(request, caller, endpoint)
+    return caller.then(
+      (actor) => refusalFor(request, actor, endpoint),
+      (error: Error) => error,
+    )
+  } catch (error) {
+    return error as Error
   }
 }
 
