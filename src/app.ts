@@ -26,6 +26,7 @@ import { bizEventEndpoints } from './ledger/biz-event/routes.ts'
 import { postingDoor } from './ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from './ledger/biz-transaction/routes.ts'
 import { holdingEndpoints } from './ledger/holding/routes.ts'
+import { restoreResiduals } from './money/distribution/residual.ts'
 import { distributionEndpoints } from './money/distribution/routes.ts'
 import { refuseClosing } from './money/distribution/under-way.ts'
 import { leaveDrafts } from './money/payment-run/leave.ts'
@@ -137,7 +138,7 @@ export async function buildApp(
     ...productEndpoints({ timeZone: config.timeZone, refuseClosing }),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
-    ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
+    ...bizTransactionEndpoints(postingDoor(database), { leaveDrafts, restoreResiduals }),
     ...bizEntityEndpoints(vault, entityDoor(database, vault)),
     ...personEndpoints(vault),
     ...organisationEndpoints(vault),

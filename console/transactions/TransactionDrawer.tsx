@@ -19,6 +19,8 @@ import { Later } from './Later.tsx'
 type Props = { transaction: BizTransaction | undefined; onClose: () => void }
 
 const rolledBack = 3
+/** A payment of residuals: it can be rolled back, but nothing of it can be corrected. */
+const residualPayment = 13
 
 /** One transaction, with the actions on it. */
 export function TransactionDrawer({ transaction, onClose }: Props) {
@@ -85,9 +87,11 @@ function Known({ listed, onClose }: { listed: BizTransaction; onClose: () => voi
       />
       {may('BizTransaction.Write') && open && (
         <Group>
-          <Button variant="default" onClick={() => setMode('correct')}>
-            Correct
-          </Button>
+          {transaction.bizTransactionTypeID !== residualPayment && (
+            <Button variant="default" onClick={() => setMode('correct')}>
+              Correct
+            </Button>
+          )}
           <Button variant="default" color="red" onClick={() => setMode('rollback')}>
             Roll back
           </Button>

@@ -9,6 +9,7 @@ import { rollBack } from '../../src/ledger/biz-transaction/rollback.ts'
 import { readTransactions } from '../../src/ledger/biz-transaction/sql.ts'
 import { updateTransaction } from '../../src/ledger/biz-transaction/update.ts'
 import { readHoldings } from '../../src/ledger/holding/sql.ts'
+import { restoreResiduals } from '../../src/money/distribution/residual.ts'
 import { addToTotals } from '../../src/money/distribution/totals.ts'
 import { leaveDrafts } from '../../src/money/payment-run/leave.ts'
 import { operator } from '../../src/operations/cli/registry.ts'
@@ -220,12 +221,11 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
   })
 
   it('an update and a rollback', async () => {
+    const effects = { leaveDrafts, restoreResiduals }
     await readsAtMost(200, (tx) =>
-      updateTransaction(tx, operator, { bizTransactionID: size / 2, comment: 'c' }, leaveDrafts),
+      updateTransaction(tx, operator, { bizTransactionID: size / 2, comment: 'c' }, effects),
     )
-    await readsAtMost(200, (tx) =>
-      rollBack(tx, operator, { bizTransactionID: size - 1 }, leaveDrafts),
-    )
+    await readsAtMost(200, (tx) => rollBack(tx, operator, { bizTransactionID: size - 1 }, effects))
   })
 
   it('notices', async () => {

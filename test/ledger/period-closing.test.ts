@@ -108,9 +108,9 @@ describe('A period that is locked while something is dated in it', () => {
     const fund = await newFund(service)
     const body = { ...ownOf(fund), amount: 5, transactionDate: day }
     const { bizTransactionID } = only(await send('Deposit', body))
-    const leave = async () => {}
+    const effects = { leaveDrafts: async () => {}, restoreResiduals: async () => {} }
     const commit = await slowly(rolledBack, (tx) =>
-      rollBack(tx, operator, { bizTransactionID }, leave),
+      rollBack(tx, operator, { bizTransactionID }, effects),
     )
     only(await afterwards(service.admin.put('/Product', await lockedTo(fund, day)), commit))
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client, Reply } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
-import { configure, keyOf, stage, takeBack } from '../support/distribution.ts'
+import { choose, configure, keyOf, stage, takeBack } from '../support/distribution.ts'
 import { newProduct, only } from '../support/ledger.ts'
 import { type Delivery, mailedFund, mailingOf, startMail } from '../support/mailing.ts'
 import { newKey } from '../support/personas.ts'
@@ -111,6 +111,29 @@ describe('POST /Report/Send', () => {
     // These tell of no units.
     for (const reportID of [paid, year]) assert.equal((await mailing.send(reportID)).status, 200)
     for (const reportID of [paid, year]) await mailing.settled(reportID)
+  })
+
+  it('sends no tax statements that tell of residuals whose payment was rolled back since', async () => {
+    const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
+    const holder = await investor(service, own, [quoted], { account: { drpTypeID: 2 } })
+    const drp = { drpIndicatorID: 2, drpInvestmentID: own.targetID, drpPrice: 7 }
+    const distribution = await configure(service, own, { distributionAmountPerUnit: 1, ...drp })
+    for (const name of ['Declare', 'Payment', 'DrpAllotment'] as const)
+      await stage(service.admin, name, distribution)
+    await choose(service, holder.accountID, 1)
+    const body = { investmentID: own.investmentID, date: '2025-09-01' }
+    const [paid] = (await service.admin.post('/Distribution/PayResiduals', body)).data
+    const made = async (date: string) =>
+      (await order(service.admin, { ...keyOf(distribution), format: 'zip', reportTypeID: 9, date }))
+        .reportID
+    const year = await made('2025-09-30')
+    const { bizTransactionID } = paid
+    const back = await service.admin.put('/BizTransaction/Rollback', { bizTransactionID })
+    assert.equal(back.status, 200, back.text)
+    refused(await mailing.send(year), 409, 'outdated')
+    const again = await made('2025-09-30')
+    assert.equal((await mailing.send(again)).status, 200)
+    await mailing.settled(again)
   })
 
   it('mails each statement once, by preference, and records what the server refuses', async () => {

@@ -102,16 +102,22 @@ const lockTransactions = (tx: Tx, productID: number, found: readonly Found[]) =>
     order by t.biz_transaction_id for update of t`)
 
 /**
- * Takes transactions of a product out of draft payment runs. It is passed in, since the ledger must
- * not depend on payment runs.
+ * What else a change of transactions of a product does, as functions that are passed in, since the
+ * ledger must not depend on payment runs and distributions.
  */
-export type Leave = (tx: Tx, productID: number, ids: readonly number[]) => Promise<void>
+type Effect = (tx: Tx, productID: number, ids: readonly number[]) => Promise<void>
+export type Effects = {
+  /** Takes them out of draft payment runs. */
+  leaveDrafts: Effect
+  /** Adds payments of residuals that are rolled back to the residuals again. */
+  restoreResiduals: Effect
+}
 
 /** Refuses transactions that an approved payment run pays; takes the others out of drafts. */
-export async function leaveRuns(tx: Tx, rows: readonly Stored[], leave: Leave) {
+export async function leaveRuns(tx: Tx, rows: readonly Stored[], { leaveDrafts }: Effects) {
   await refuseInRun(tx, rows)
   for (const [productID, own] of byProduct(rows))
-    await leave(
+    await leaveDrafts(
       inProduct(tx, productID),
       productID,
       own.map(({ id }) => id),
@@ -132,19 +138,29 @@ export async function refuseInRun(tx: Tx, rows: readonly Stored[]) {
   }
 }
 
+/** A payment of residuals without a distribution can be rolled back, but not corrected. */
+export const isPaidAlone = ({ typeID, corporateActionID }: Stored) =>
+  corporateActionID === null && kindOf(typeID).goesBackAlone === true
+
 /**
  * Refuses to change transactions that are rolled back, were made by a distribution, or are in a
- * locked period or a closed account.
+ * locked period or a closed account. A change that is `allowed` passes the rules of distributions
+ * and closed accounts.
  */
-export function refuseUnchangeable(rows: readonly Stored[], newDate?: string) {
-  for (const { id, statusID, typeID, corporateActionID, lockedDate, date, account } of rows) {
+export function refuseUnchangeable(
+  rows: readonly Stored[],
+  { newDate, allowed }: { newDate?: string | undefined; allowed?: (row: Stored) => boolean } = {},
+) {
+  for (const row of rows) {
+    const { id, statusID, typeID, corporateActionID, lockedDate, date, account } = row
+    const isAllowed = allowed?.(row) ?? false
     if (statusID === RolledBack)
       throw conflict('rolled_back', `Transaction ${id} is rolled back already.`)
-    if (corporateActionID !== null || kindOf(typeID).ofDistribution)
+    if (!isAllowed && (corporateActionID !== null || kindOf(typeID).ofDistribution))
       throw conflict('from_distribution', `Transaction ${id} was made by a distribution.`)
     if (lockedDate !== null && earlier(date, newDate) <= lockedDate)
       throw conflict('period_locked', periodLocked(lockedDate), 'transactionDate')
-    if (account === 'closed')
+    if (!isAllowed && account === 'closed')
       throw conflict('account_closed', `The account of transaction ${id} is closed.`)
   }
 }

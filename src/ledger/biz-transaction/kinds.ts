@@ -22,8 +22,10 @@ type Kind = {
   worthNothing?: true
   /** The kind of the first leg, if this is a second leg: it takes its figures from the first. */
   follows?: Name
-  /** Only stages of a distribution make and change it. */
+  /** Only operations on distributions make and change it. */
   ofDistribution?: true
+  /** Can be rolled back, even in a closed account, if it belongs to no distribution. */
+  goesBackAlone?: true
 }
 
 const table = {
@@ -87,6 +89,7 @@ const table = {
     price: 'none',
     takesMoney: false,
     ofDistribution: true,
+    goesBackAlone: true,
   },
 } as const satisfies Record<Name, Kind>
 

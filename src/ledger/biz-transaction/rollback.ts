@@ -5,12 +5,13 @@ import { invalid } from '../../platform/refusal.ts'
 import { sharesOf, soleProduct } from '../../platform/sql/event.ts'
 import type { Tx } from '../../platform/sql/handle.ts'
 import { identifyAll } from '../../platform/sql/identify.ts'
-import { byProduct } from '../../platform/sql/spread.ts'
+import { byProduct, inProduct } from '../../platform/sql/spread.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { completedEvents, reopenEvents } from '../biz-event/settle.ts'
 import {
   countAnew,
-  type Leave,
+  type Effects,
+  isPaidAlone,
   leaveRuns,
   lockFamilies,
   refuseUnchangeable,
@@ -23,12 +24,15 @@ import { among, keepVersions, momentOfChange } from './versions.ts'
 
 const { RolledBack } = lookups.BizTransactionStatus
 
-/** Reverses transactions, with their other legs; the notices they settled are pending again. */
+/**
+ * Reverses transactions, with their other legs; the notices they settled are pending again, and
+ * residuals that they paid out are left again.
+ */
 export async function rollBack(
   tx: Tx,
   actor: Actor,
   asked: Rollback,
-  leave: Leave,
+  effects: Effects,
 ): Promise<Written> {
   const { bizTransactionID, bizTransactionIDs = [], releaseExternalId = false } = asked
   const ids = [...new Set([...(bizTransactionID ? [bizTransactionID] : []), ...bizTransactionIDs])]
@@ -41,8 +45,8 @@ export async function rollBack(
     { visible: inLedgerScope(actor, 'r.product_id') },
   )
   const family = await lockFamilies(tx, actor, ids)
-  refuseUnchangeable(family)
-  await leaveRuns(tx, family, leave)
+  refuseUnchangeable(family, { allowed: isPaidAlone })
+  await leaveRuns(tx, family, effects)
   const moment = await momentOfChange(tx)
   await keepVersions(tx, actor.userID, family, moment)
   for (const [productID, own] of byProduct(family))
@@ -52,6 +56,12 @@ export async function rollBack(
         closing_cost = null, closing_gain = null, external_biz_transaction_id =
           case when ${releaseExternalId} then null else t.external_biz_transaction_id end
       where ${among(productID, own)}`)
+  for (const [productID, own] of byProduct(family.filter(isPaidAlone)))
+    await effects.restoreResiduals(
+      inProduct(tx, productID),
+      productID,
+      own.map((row) => row.id),
+    )
   const completed = await reopenEvents(tx, family)
   const gone = sql`b.biz_transaction_id = any(${family.map(({ id }) => id)}::bigint[])`
   await countAnew(tx, family, (productID) => goneLines(productID, gone))

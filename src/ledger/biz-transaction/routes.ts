@@ -10,7 +10,7 @@ import {
 import { turns } from '../../platform/http/turns.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { PostingDoor } from './door.ts'
-import type { Leave } from './family.ts'
+import type { Effects } from './family.ts'
 import type { Body, Operation } from './legs.ts'
 import { post } from './post.ts'
 import { rollBack } from './rollback.ts'
@@ -76,7 +76,7 @@ const inTurn = turns({
   full: 'Too many changes of transactions are waiting; try again shortly.',
 })
 
-export const bizTransactionEndpoints = (door: PostingDoor, leave: Leave): Endpoint[] => [
+export const bizTransactionEndpoints = (door: PostingDoor, effects: Effects): Endpoint[] => [
   reading({
     operation: 'GET /BizTransaction',
     access: 'BizTransaction.Read',
@@ -121,17 +121,19 @@ export const bizTransactionEndpoints = (door: PostingDoor, leave: Leave): Endpoi
     inTurn,
     body: TransactionUpdate,
     data: arrayOf(BizTransaction),
-    write: ({ body, actor }, tx) => updateTransaction(tx, actor, body, leave),
+    write: ({ body, actor }, tx) => updateTransaction(tx, actor, body, effects),
   }),
   writing({
     operation: 'PUT /BizTransaction/Rollback',
     event: 'biztransaction.rolledback',
     access: 'BizTransaction.Write',
-    summary: 'Roll back transactions, including the other legs of transfers and conversions.',
+    summary:
+      'Roll back transactions, including the other legs of transfers and conversions. Residuals ' +
+      'that PayResiduals paid are left again.',
     resource: 'BizTransaction',
     inTurn,
     body: Rollback,
     data: arrayOf(BizTransaction),
-    write: ({ body, actor }, tx) => rollBack(tx, actor, body, leave),
+    write: ({ body, actor }, tx) => rollBack(tx, actor, body, effects),
   }),
 ]

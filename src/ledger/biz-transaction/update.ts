@@ -16,7 +16,7 @@ import { holdProblems, type Taken, takesOut } from '../on-hold/held.ts'
 import { type Corrected, correct, moves } from './correct.ts'
 import {
   countAnew,
-  type Leave,
+  type Effects,
   leaveRuns,
   lockFamilies,
   refuseInRun,
@@ -35,14 +35,14 @@ export async function updateTransaction(
   all: Tx,
   actor: Actor,
   update: TransactionUpdate,
-  leave: Leave,
+  effects: Effects,
 ): Promise<Written> {
   const id = await identifyTransaction(all, actor, update)
   const family = await lockFamilies(all, actor, [id], update.transactionDate)
   const own = family.find((row) => row.id === id)! // identified, and never deleted
   const tx = inProduct(all, own.productID) // both legs are of one product
-  refuseUnchangeable(family, update.transactionDate)
-  if (movesTogether(update)) await leaveRuns(tx, family, leave)
+  refuseUnchangeable(family, { newDate: update.transactionDate })
+  if (movesTogether(update)) await leaveRuns(tx, family, effects)
   else await refuseInRun(tx, family)
   refuseBadDate(own, update)
   refuseBadSigns(own, update)

@@ -133,6 +133,31 @@ export const paidByAllotment = (stored: DistributionID, span: Span) => sql`
     where t.product_id = r.product_id and t.corporate_action_id = r.corporate_action_id
       and t.account_id = r.account_id and t.drp_residual is not null)`
 
+/** Marks residual payments r as reversed and adds their amounts to the residuals again. */
+export const restoreBy = (tx: Tx, residuals: Fragment) =>
+  tx.query(sql`
+    with restored as (
+      update residual_payment r set reversed_date = m.moment
+      from (select clock_timestamp() as moment) m where ${residuals}
+      returning r.product_id, r.account_id, r.investment_id, r.amount)
+    update drp_residual d set amount = d.amount + r.amount
+    from (
+      select product_id, account_id, investment_id, sum(amount) as amount
+      from restored group by product_id, account_id, investment_id) r
+    where d.product_id = r.product_id and d.account_id = r.account_id
+      and d.investment_id = r.investment_id`)
+
+/**
+ * `restoreBy` for payments without a distribution whose transactions are rolled back; their
+ * accounts must be locked.
+ */
+export async function restoreResiduals(tx: Tx, productID: number, ids: readonly number[]) {
+  await restoreBy(
+    tx,
+    sql`r.product_id = ${productID} and r.biz_transaction_id = any(${ids}::bigint[])`,
+  )
+}
+
 export type PaidOut = { accounts: number; total: string }
 
 /** The number of accounts and the total of residual payments r. */

@@ -6,7 +6,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { leaveRunsBy } from '../payment-run/leave.ts'
-import { paidByAllotment } from './residual.ts'
+import { paidByAllotment, restoreBy } from './residual.ts'
 import { inSpan } from './span.ts'
 import { ofDistribution, type Stored } from './sql.ts'
 import { moveOn, type Phase, type Stage } from './stage.ts'
@@ -34,17 +34,6 @@ async function rollBack(tx: Tx, productID: number, accounts: Fragment, set: SetB
   refuseAll(409, await shortfallProblems(tx, shortfalls))
 }
 
-/** Marks residual payments r as reversed and adds their amounts to the residuals again. */
-const restoreResiduals = (tx: Tx, residuals: Fragment) =>
-  tx.query(sql`
-    with restored as (
-      update residual_payment r set reversed_date = m.moment
-      from (select clock_timestamp() as moment) m where ${residuals}
-      returning r.product_id, r.account_id, r.investment_id, r.amount)
-    update drp_residual d set amount = d.amount + r.amount from restored r
-    where d.product_id = r.product_id and d.account_id = r.account_id
-      and d.investment_id = r.investment_id`)
-
 const unallot: Phase<Reason> = {
   accounts: entitlements,
   work: async (tx, stored, { userID }, span) => {
@@ -60,7 +49,7 @@ const unallot: Phase<Reason> = {
     refuseAll(409, await usedResiduals(tx, stored, span))
     await leaveRunsBy(tx, stored.productID, payments)
     await keepEntitlements(tx, own)
-    await restoreResiduals(tx, paid)
+    await restoreBy(tx, paid)
     await tx.query(sql`
       update drp_residual r set amount = r.amount - (e.drp_residual - e.residual_before)
       from entitlement e
@@ -97,7 +86,7 @@ const unpay: Phase<Reason> = {
       sql`${inSpan(stored, 'e', span)}
       and (e.payment_transaction_id is not null or e.drp_amount > 0 or e.tax_amount > 0)`,
     )
-    await restoreResiduals(tx, residuals)
+    await restoreBy(tx, residuals)
     await tx.query(sql`
       update entitlement e set payment_transaction_id = null, payment_detail_id = null,
         payee_name = null, payee_bsb = null, payee_account_number = null, payee_iban = null

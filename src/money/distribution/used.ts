@@ -22,23 +22,48 @@ export async function accountsWhere(
   return rows.map(({ account }) => account)
 }
 
-/** The accounts whose residual from an allotment was since used by a later one or paid out. */
+type Used = {
+  account: string
+  paidAlone: number | null
+  paidWith: number | null
+  allotted: number | null
+}
+
+/**
+ * The accounts whose residual from an allotment was since paid out or used by a later allotment,
+ * each with what must be undone first.
+ */
 export async function usedResiduals(tx: Tx, stored: Stored, span: Span): Promise<Problem[]> {
-  const used = await accountsWhere(
-    tx,
-    stored,
-    span,
-    sql`e.drp_residual <> e.residual_before and (
-      exists (select 1 from entitlement n where n.product_id = e.product_id
-        and n.account_id = e.account_id and n.investment_id = e.investment_id
-        and n.allotted_date > e.allotted_date)
-      or exists (select 1 from residual_payment r where r.product_id = e.product_id
-        and r.account_id = e.account_id and r.investment_id = e.investment_id
-        and r.corporate_action_id is distinct from e.corporate_action_id
-        and r.paid_date > e.allotted_date and r.reversed_date is null))`,
-  )
-  return used.map((account) => ({
+  const used = await tx.query<Used>(sql`
+    select a.account_number as account, u.paid_alone as "paidAlone", u.paid_with as "paidWith",
+      u.allotted
+    from (
+      select e.account_id,
+        (select max(r.biz_transaction_id) from residual_payment r
+          where ${paidSince} and r.corporate_action_id is null) as paid_alone,
+        (select max(r.corporate_action_id) from residual_payment r
+          where ${paidSince} and r.corporate_action_id <> e.corporate_action_id) as paid_with,
+        (select max(n.corporate_action_id) from entitlement n where n.product_id = e.product_id
+          and n.account_id = e.account_id and n.investment_id = e.investment_id
+          and n.allotted_date > e.allotted_date) as allotted
+      from entitlement e
+      where ${inSpan(stored, 'e', span)} and e.drp_residual <> e.residual_before) u
+    join account a on a.account_id = u.account_id
+    where coalesce(u.paid_alone, u.paid_with, u.allotted) is not null
+    order by u.account_id limit ${mostNamed}`)
+  return used.map((one) => ({
     code: 'residual_used',
-    message: `What was left for account ${account} was allotted later, or paid out.`,
+    message: `What was left for account ${one.account} was ${useOf(one)} first.`,
   }))
+}
+
+/** Payments r of the residual of entitlement e's holding since its allotment. */
+const paidSince = sql`r.product_id = e.product_id and r.account_id = e.account_id
+  and r.investment_id = e.investment_id and r.paid_date > e.allotted_date
+  and r.reversed_date is null`
+
+function useOf({ paidAlone, paidWith, allotted }: Used) {
+  if (paidAlone !== null) return `paid out by transaction ${paidAlone}: roll that back`
+  if (paidWith !== null) return `paid out by distribution ${paidWith}: reverse that payment`
+  return `allotted by distribution ${allotted}: reverse that allotment`
 }

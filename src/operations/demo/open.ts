@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import { bizEventEndpoints } from '../../ledger/biz-event/routes.ts'
 import { postingDoor } from '../../ledger/biz-transaction/door.ts'
 import { bizTransactionEndpoints } from '../../ledger/biz-transaction/routes.ts'
+import { restoreResiduals } from '../../money/distribution/residual.ts'
 import { distributionEndpoints } from '../../money/distribution/routes.ts'
 import { refuseClosing } from '../../money/distribution/under-way.ts'
 import { leaveDrafts } from '../../money/payment-run/leave.ts'
@@ -51,7 +52,7 @@ export async function openDemo(
     ...investmentEndpoints,
     ...bizEntityEndpoints(vault, entityDoor(database, vault)),
     ...bizEventEndpoints,
-    ...bizTransactionEndpoints(postingDoor(database), leaveDrafts),
+    ...bizTransactionEndpoints(postingDoor(database), { leaveDrafts, restoreResiduals }),
     ...distributionEndpoints(config.stageInline),
     ...paymentRunEndpoints(database),
     ...documentEndpoints(database, files, nameKey),

@@ -23,13 +23,16 @@ export const toldColumns = sql`r.report_type_id as "typeID", r.product_id as "pr
   r.known_at::text as moment`
 
 /**
- * The refusal to send letters about a distribution that was reversed after they were made, if it
- * was.
+ * The refusal to send letters about a distribution that was reversed after they were made, or about
+ * a payment of residuals that was rolled back, if one was.
  */
 export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefined> {
-  const which = await toldOf(tx, told)
-  if (!which || told.moment === null) return undefined
-  const { productID, moment } = told
+  const { typeID, productID, moment, date } = told
+  if (moment === null) return undefined
+  const isOfYear = typeID === ReportType['Annual tax statement']
+  const year = isOfYear ? await financialYear(tx, productID, date) : undefined
+  const which = toldOf(told, year)
+  if (!which) return undefined
   const [changed] = await inProduct(tx, productID).query<{ id: number }>(sql`
     select d.corporate_action_id as id
     from distribution_version v
@@ -41,11 +44,30 @@ export async function outdatedBy(tx: Sql, told: Told): Promise<Refusal | undefin
           and w.valid_to > ${moment}::timestamptz)
       and ${which}
     order by 1 limit 1`)
-  if (!changed) return undefined
+  if (changed)
+    return conflict(
+      'outdated',
+      `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
+        'made: order them again.',
+    )
+  return year && residualsBack(inProduct(tx, productID), told, year)
+}
+
+/** The refusal where a payment of residuals in the year, without a distribution, is rolled back. */
+async function residualsBack(tx: Sql, told: Told, { from, to }: Year) {
+  const { productID, investmentID, moment } = told
+  const [back] = await tx.query<{ id: number }>(sql`
+    select r.biz_transaction_id as id from residual_payment r
+    where r.product_id = ${productID} and r.corporate_action_id is null
+      and r.payment_date between ${from} and ${to} and r.paid_date <= ${moment}::timestamptz
+      and r.reversed_date > ${moment}::timestamptz
+      ${investmentID ? sql`and r.investment_id = ${investmentID}` : sql``}
+    order by 1 limit 1`)
+  if (!back) return undefined
   return conflict(
     'outdated',
-    `Distribution ${changed.id}, which the statements tell of, was taken back since they were ` +
-      'made: order them again.',
+    `Transaction ${back.id}, which the statements tell of, was rolled back since they were made: ` +
+      'order them again.',
   )
 }
 
@@ -66,13 +88,12 @@ const paidOutThen = ({ from, to }: Year, moment: string | null) => sql`
       and r.payment_date between ${from} and ${to}
       and r.paid_date <= ${moment}::timestamptz and r.reversed_date > ${moment}::timestamptz)`
 
-async function toldOf(tx: Sql, told: Told): Promise<Fragment | undefined> {
-  const { typeID, productID, corporateActionID, investmentID, date, moment } = told
+function toldOf(told: Told, year: Year | undefined): Fragment | undefined {
+  const { typeID, corporateActionID, investmentID, moment } = told
   if (typeID === ReportType['Distribution statement'])
     return sql`d.corporate_action_id = ${corporateActionID}
       and (${takenBack('declared')} or ${takenBack('paid')} or ${takenBack('completed')})`
-  if (typeID !== ReportType['Annual tax statement']) return undefined
-  const year = await financialYear(tx, productID, date)
+  if (!year) return undefined
   const paidIn = sql`(v.image ->> 'payment_date')::date between ${year.from} and ${year.to}`
   return sql`((${takenBack('paid')} and ${paidIn}) or ${paidOutThen(year, moment)})
     ${investmentID ? sql`and d.investment_id = ${investmentID}` : sql``}`
