@@ -328,6 +328,32 @@ describe('A corrected price', () => {
     refused(await admin.get(unnamed), 400, 'required')
   })
 
+  it('lists transactions that were posted before another price between was entered', async () => {
+    const { productID } = await newProduct(service)
+    const { investmentID } = await newInvestment(service, productID)
+    const [account] = await newAccounts(service, productID, 1)
+    const { accountID } = account!
+    const { investmentPriceID } = await newPrice(service, investmentID, '2026-01-01', 1)
+    const deposit = async (transactionDate: string) => {
+      const body = { accountID, investmentID, transactionDate, amount: 100 }
+      return only(await admin.post('/BizTransaction/Deposit', body)).bizTransactionID
+    }
+    const used = await deposit('2026-01-15')
+    const late = await newPrice(service, investmentID, '2026-01-10', 1.1)
+    const usedLate = await deposit('2026-01-15')
+    const idsOf = async (id: number) => {
+      const path = `/Investment/Price/Affected?InvestmentPriceID=${id}`
+      return all(await admin.get(path)).map(
+        (one: { bizTransactionID: number }) => one.bizTransactionID,
+      )
+    }
+    assert.deepEqual(await idsOf(investmentPriceID), [used])
+    const corrected = await admin.put('/Investment/Price', { investmentPriceID, price: 1.25 })
+    assert.match(String(corrected.message), /1 transaction used this price/)
+    assert.deepEqual(await idsOf(investmentPriceID), [used])
+    assert.deepEqual(await idsOf(late.investmentPriceID), [usedLate])
+  })
+
   it('lists with each transaction the price that its kind takes', async () => {
     const { productID } = await newProduct(service)
     const { investmentID } = await newInvestment(service, productID)

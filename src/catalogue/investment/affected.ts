@@ -102,13 +102,15 @@ async function findPrice(handle: Sql, actor: Actor, query: AffectedQuery) {
 }
 
 /**
- * A posting took the latest price on or before its day: it used this one if it is dated from the
- * price's day on, before the next price, and bears a figure that the price has or had.
+ * A posting took the latest price on or before its day, of those entered by then: it used this one
+ * if it is dated from the price's day on, if no price between was there when it was posted, and if
+ * it bears a figure that the price has or had.
  */
 const affectedBy = (id: number, product: Fragment, rest: Fragment = sql``) => sql`
   select t.* from biz_transaction t
   join (
-    select v.investment_id, f.price_date, f.price, coalesce(n.price_date, 'infinity') as next_date
+    select v.investment_id, f.price_date, f.price, coalesce(n.price_date, 'infinity') as next_date,
+      coalesce(n.seen_date, 'infinity') as seen_date
     from investment_price v
     cross join lateral (
       select v.price_date, unnest(array[v.price, v.application_price, v.redemption_price]) as price
@@ -117,11 +119,23 @@ const affectedBy = (id: number, product: Fragment, rest: Fragment = sql``) => sq
       from investment_price_correction c
       where c.investment_price_id = v.investment_price_id) f
     left join lateral (
-      select min(n.price_date) as price_date from investment_price n
+      select min(n.price_date) as price_date, min(${seenFrom}) as seen_date
+      from investment_price n
       where n.investment_id = v.investment_id and n.price_date > f.price_date
         and n.investment_price_id <> v.investment_price_id) n on true
     where v.investment_price_id = ${id} and f.price is not null) f
     on t.investment_id = f.investment_id and t.investment_price = f.price
-      and t.transaction_date >= f.price_date and t.transaction_date < f.next_date
+      and t.transaction_date >= f.price_date and t.transaction_date < f.seen_date
   where ${product} and ${raw(counts('t'))}
-    and t.corporate_action_id is null ${rest}`
+    and t.corporate_action_id is null
+    and (t.transaction_date < f.next_date or not exists (
+      select 1 from investment_price n
+      where n.investment_id = f.investment_id and n.investment_price_id <> ${id}
+        and n.price_date > f.price_date and n.price_date <= t.transaction_date
+        and n.created_date <= t.created_date)) ${rest}`
+
+/**
+ * The day from which on all postings are dated that were entered after price n. A posting is dated
+ * one day ahead at most, in the time zone of its product.
+ */
+const seenFrom = sql`greatest(n.price_date, n.created_date::date + 3)`
