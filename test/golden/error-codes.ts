@@ -78,33 +78,34 @@ export function errorCodesPage(): string {
   return `# Error codes
 
 Written by \`npm run golden\` from \`src/platform/problem-codes.ts\` and the other sources; a test
-compares them. Which operation refuses with which codes is in \`/openapi.json\`, status by status.
+compares them. \`/openapi.json\` lists, for each operation and status, the codes it can refuse with.
 
 A failure has the same envelope as a success, with \`result: false\` and
-\`errors: [{ code, field?, message }]\`. The \`code\` stays the same for ever: programs decide by
-it. The \`message\` is for the person who has to act; its words may change. Everything wrong with
-a body is told at once, and nothing of a refused request is written.
+\`errors: [{ code, field?, message }]\`. Programs decide by the \`code\`, which never changes. The
+\`message\` is for the person who has to act, and its wording may change. A refusal lists everything
+that is wrong with a body, and a refused request writes nothing.
 
-| Status | Means | Send it again? |
+| Status | Meaning | Send it again? |
 |---|---|---|
-| 400 | The input is not right, or breaks a rule | after mending it |
-| 401 | No token, or one that has run out | after signing in |
+| 400 | The input is not valid, or breaks a rule | after correcting it |
+| 401 | The token is missing, not valid or expired | after signing in |
 | 403 | The permission is missing | no |
-| 404 | There is no such record, for you | no |
-| 405 | The path takes another method | no |
+| 404 | There is no such record, or you may not see it | no |
+| 405 | The path does not support the method | no |
 | 408 | The request did not arrive in time | yes |
-| 409 | The state of the data refuses it | when that has changed |
-| 410 | Events after the cursor are not kept any more | no: read anew, go on with \`After=now\` |
+| 409 | The current state of the data does not allow it | when the state has changed |
+| 410 | The events after the cursor are gone | no: read all again, go on with \`After=now\` |
 | 412 | The record has changed since it was read (If-Match) | after reading it again |
-| 413, 431 | The body, the file or the headers are too large | after mending it |
-| 415, 422 | Not JSON; an Idempotency-Key of something else | after mending it |
-| 429, 503 | Too many requests, or busy: see the header Retry-After | yes, after a moment |
-| 500 | A fault of ours; the request id is in the log | yes, under its Idempotency-Key |
+| 413, 431 | The body, the file or the headers are too large | after making it smaller |
+| 415 | The body is not JSON, or the file is not of an accepted type | after correcting it |
+| 422 | The Idempotency-Key was used for another request | with a new key |
+| 429, 503 | Too many requests, or busy: see the Retry-After header | yes, after a moment |
+| 500 | An internal error; the log has it under the request id | yes, under its Idempotency-Key |
 
-\`outcome_unknown\` (503) is the one to take care with: the request may have been done. Send it
-again under the same \`Idempotency-Key\`.
+Take care with \`outcome_unknown\` (503): the request may have been carried out. Send it again under
+the same \`Idempotency-Key\`.
 
-| Code | Status | Means | Says, for instance (… stands for a value) |
+| Code | Status | Meaning | Examples of messages (… stands for a value) |
 |---|---|---|---|
 ${rows.join('\n')}
 `
