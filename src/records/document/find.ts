@@ -83,8 +83,8 @@ const isOpen = sql`(d.is_public and not exists (
   select 1 from product p where p.product_id = d.product_id and not p.is_active))`
 
 /**
- * The document that a request names to read it. A document that is not public, does not exist or belongs
- * to a product out of scope is refused in the same words, so that nobody can probe for ids.
+ * The document that a request names to read it. A document that is not public, does not exist or
+ * belongs to a product out of scope is refused in the same words, so that nobody can probe for ids.
  */
 export async function findReadable(
   handle: Sql,
