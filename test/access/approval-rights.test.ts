@@ -190,7 +190,7 @@ describe('What was asked for', () => {
     only(await service.admin.put('/Product', { productID, name: 'Meanwhile' }))
     const late = await approve(id)
     refused(late, 412, 'changed_meanwhile')
-    assert.match(late.message!, /Reject it, and let it be asked anew/)
+    assert.match(late.message!, /Reject it, and have it made again/)
   })
 
   it('reinvests into the class that it would have when asked for, or not at all', async () => {

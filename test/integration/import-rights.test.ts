@@ -100,7 +100,7 @@ describe('An import whose user is changed meanwhile', () => {
     const rows = rowsFor(accountID, 5000)
     const end = await changedMeanwhile(client, 'continue', rows, { isActive: false })
     assert.equal(end.status, 'Failed')
-    const [, line] = /may not do this any more\. The rows up to line (\d+) are done: /.exec(
+    const [, line] = /no longer has the rights for it\. The rows up to line (\d+) are done: /.exec(
       end.message,
     )!
     assert.deepEqual([end.rowsRead, end.rowsAccepted, end.rowsRefused], [1000, 999, 1])
@@ -127,7 +127,7 @@ describe('An import whose user is changed meanwhile', () => {
     const rows = rowsFor(accountID, 1500)
     const end = await changedMeanwhile(client, 'atomic', rows, { role: 'ReadOnly' })
     assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
-    assert.match(end.message, /may not do this any more/)
+    assert.match(end.message, /no longer has the rights for it/)
     assert.equal(await unitsIn(service.admin, accountID), 0)
   })
 })
@@ -157,7 +157,7 @@ describe('An import of what a rule is made about meanwhile', () => {
     const { accountID } = one.accounts[8]!
     const end = await ruledMeanwhile('atomic', accountID, 1500)
     assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
-    assert.match(end.message, /There is a rule that lets this wait for approval/)
+    assert.match(end.message, /An approval rule lets this wait for approval/)
     assert.equal(await unitsIn(service.admin, accountID), 0)
   })
 })
@@ -234,7 +234,7 @@ describe('An import that was ordered with an API key', () => {
     const rows = rowsFor(accountID, 5000)
     const end = await importedWhile(key, 'continue', rows, await endOfKey(key))
     assert.equal(end.status, 'Failed')
-    assert.match(end.message, /may not do this any more\. The rows up to line 1002 are done: /)
+    assert.match(end.message, /no longer has the rights for it\. The rows up to line 1002 are done: /)
     assert.equal(await unitsIn(service.admin, accountID), 999)
   })
 
@@ -244,7 +244,7 @@ describe('An import that was ordered with an API key', () => {
     const rows = rowsFor(accountID, 1500)
     const end = await importedWhile(key, 'atomic', rows, await endOfKey(key))
     assert.deepEqual([end.status, end.rowsAccepted], ['Failed', 0])
-    assert.match(end.message, /may not do this any more/)
+    assert.match(end.message, /no longer has the rights for it/)
     assert.equal(await unitsIn(service.admin, accountID), 0)
   })
 

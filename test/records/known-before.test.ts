@@ -29,7 +29,7 @@ const { Complete } = lookups.ReportStatus
 const then = '2020-01-01T00:00:00Z'
 const notYet = (what: string) =>
   `The ${what} was not known yet at knownAt: order the report with a later one.`
-const nothing = 'No account has anything that such a statement could tell.'
+const nothing = 'No account has anything to report in such a statement.'
 /** What a kind of report says instead of a table without rows, and what it has to be ordered of. */
 const refusals: Record<number, string> = {
   [lookups.ReportType.Distribution]: notYet('distribution'),

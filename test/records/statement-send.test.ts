@@ -269,7 +269,7 @@ describe('POST /Report/Send', () => {
     await issue({ name: 'Example Funds' })
     stopWorker = await workFor(service, env)
     const held = (await mailing.settled(reportID)).filter(({ reason }) => reason !== null)
-    const words = 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.'
+    const words = 'There is no sender address: set issuer.email or REGISTRY_SMTP_FROM.'
     assert.deepEqual(
       held.map(({ name, state, reason }) => [name, state, reason]),
       ['ann', 'bounce', 'ben'].map((name) => [`${name}@example.com`, 'Made', words]),

@@ -249,7 +249,7 @@ describe('A distribution statement', () => {
     const body = { reportTypeID: 7, productID, format: 'zip', ...period }
     const { reportID } = await order(service.admin, body)
     const { errorMessage } = await ended(service.admin, reportID)
-    assert.equal(errorMessage, 'No account has anything that such a statement could tell.')
+    assert.equal(errorMessage, 'No account has anything to report in such a statement.')
     assert.deepEqual(readdirSync(join(env.REGISTRY_DATA_DIR, 'files', 'drafts')), [])
   })
 

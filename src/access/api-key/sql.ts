@@ -147,7 +147,10 @@ const narrower = (users: number[] | null, keys: number[] | null) =>
   users && keys ? keys.filter((id) => users.includes(id)) : (users ?? keys)
 
 export const keyRefused = () =>
-  unauthenticated('key_refused', 'The API key is not valid here, or not any more.')
+  unauthenticated(
+    'key_refused',
+    'The API key is not valid, has ended, or may not be used from this address.',
+  )
 
 /** Notes the last use to the minute, so that a busy program does not write at every request. */
 export const touchKey = (tx: Tx, apiKeyID: number) =>

@@ -83,7 +83,10 @@ async function lockPending(tx: Tx, decider: Decider, id: number): Promise<Waitin
   if (found.state !== 'Pending')
     throw conflict('wrong_state', `The request is ${found.state.toLowerCase()} already.`)
   if (found.isPast)
-    throw conflict('approval_expired', 'The request has waited too long; ask again.')
+    throw conflict(
+      'approval_expired',
+      'The request has waited too long and has expired; make it again.',
+    )
   return found
 }
 
@@ -91,11 +94,14 @@ async function lockPending(tx: Tx, decider: Decider, id: number): Promise<Waitin
 function refuseDecider(desk: ApprovalDesk, actor: Actor, waiting: Waiting): WriteEndpoint {
   const endpoint = desk.endpointOf(waiting.operation)
   if (!endpoint || !canWait(endpoint))
-    throw conflict('unknown_operation', `${waiting.operation} is not known any more.`)
+    throw conflict(
+      'unknown_operation',
+      `This version has no ${waiting.operation}: reject the request.`,
+    )
   const needed = permissionOf(endpoint)
   if (!actor.permissions.has(needed)) throw permissionMissing(needed)
   if (waiting.userID === actor.userID)
-    throw forbidden('own_request', 'Nobody approves what they asked for themselves.')
+    throw forbidden('own_request', 'You cannot approve your own request.')
   return endpoint
 }
 
@@ -185,7 +191,7 @@ async function carryOut(
   const { apiKeyID = null } = kept
   const maker = await readAbsentCaller(tx, { userID: waiting.userID, apiKeyID })
   if (!maker?.permissions.has(permissionOf(endpoint)) || !sees(maker, waiting.productID))
-    throw conflict('maker_may_not', `${waiting.username} may not do this any more.`)
+    throw conflict('maker_may_not', `${waiting.username} no longer has the rights for this.`)
   const taken = takenBy(maker, kept)
   const done = await perform(endpoint, taken, tx)
   if (done.refusal) throw done.refusal
@@ -248,8 +254,7 @@ const outdated = () =>
     {
       code: 'changed_meanwhile',
       message:
-        'What it would change has changed since it was asked for. Reject it, and let it be asked ' +
-        'anew.',
+        'The data has changed since the request was made. Reject it, and have it made again.',
     },
   ])
 
@@ -301,7 +306,10 @@ export async function cancel(
   const decider = { actor, desk }
   const waiting = await lockPending(tx, decider, approvalID)
   if (waiting.userID !== actor.userID)
-    throw forbidden('not_own_request', 'Only who asked for it cancels it; reject it instead.')
+    throw forbidden(
+      'not_own_request',
+      'Only the user who made the request can cancel it; you can reject it.',
+    )
   await end(tx, desk, waiting, { state: 'Cancelled' })
   const cancelled = await decided(tx, decider, waiting, 'Cancelled.', 'approval.cancelled')
   return { ...cancelled, changes: { state: 'Cancelled' } }

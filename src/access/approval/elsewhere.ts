@@ -26,8 +26,8 @@ export async function refuseAround(handle: Sql, written: WrittenElsewhere) {
 export const cannotWait = (what: string, otherWay = '') =>
   conflict(
     'approval_needed',
-    `There is a rule that lets this wait for approval, and ${what} cannot wait: ${otherWay}` +
-      'let an administrator switch the rule off for it.',
+    `An approval rule lets this wait for approval, and ${what} cannot wait: ${otherWay}` +
+      'ask an administrator to switch the rule off meanwhile.',
   )
 
 /**

@@ -43,7 +43,10 @@ export const auditEndpoints = (database: Database, veil: Veil): Endpoint[] => [
     data: AuditVerification,
     read: async ({ query, actor, caller }) => {
       if (actor.productIDs !== null)
-        throw forbidden('all_products_needed', 'The chain is of all products: so must be yours.')
+        throw forbidden(
+          'all_products_needed',
+          'The audit chain is for users with access to all products.',
+        )
       const { Position, Hash } = query
       const kept = Position && Hash ? { position: Position, hash: Hash } : undefined
       const report = await inTurn(() => database.snapshot((one) => verifyChain(one, kept)), {

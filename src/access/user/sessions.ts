@@ -100,6 +100,6 @@ export async function readMe(handle: Sql, actor: Actor) {
             and f.confirmed_date is not null) as has_second_factor) m
       where u.user_id = ${actor.userID}`,
   )
-  if (!answer) throw notFound('not_found', 'This user is gone.')
+  if (!answer) throw notFound('not_found', 'The user no longer exists.')
   return answer
 }

@@ -134,5 +134,5 @@ const noOperation = ({ operations = [] }: Kind): Problem => ({
 const notOf = (operation: string, field: string): Problem => ({
   code: 'not_of_operation',
   field,
-  message: `${field} is no field of a ${operation}.`,
+  message: `${operation} has no field ${field}.`,
 })

@@ -36,7 +36,10 @@ export async function authorise(actorOf: ActorOf, order: Order): Promise<Actor> 
   const isAllowed =
     actor?.permissions.has('Import.Write') && actor.permissions.has(kinds[type].needs)
   if (!actor || !isAllowed)
-    throw forbidden('permission_missing', 'Who ordered the import may not do this any more.')
+    throw forbidden(
+      'permission_missing',
+      'The user who ordered the import no longer has the rights for it.',
+    )
   if (productIDs === null) return actor
   const seen = actor.productIDs
   return { ...actor, productIDs: seen ? productIDs.filter((id) => seen.includes(id)) : productIDs }

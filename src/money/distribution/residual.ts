@@ -192,7 +192,10 @@ export async function payResiduals(
   refuseFarAhead(row!, payout.date, 'date')
   refuseLocked(row!, payout.date)
   if (!pays)
-    throw conflict('residual_carried', 'This investment carries residuals: drpResidualOnExit.')
+    throw conflict(
+      'residual_carried',
+      'The investment carries residuals forward (drpResidualOnExit) and pays none out.',
+    )
   const ids = await payLeftovers(tx, { productID, investmentID, date: payout.date, with: null })
   const answer = await render(
     tx,

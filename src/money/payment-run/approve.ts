@@ -20,7 +20,7 @@ import { lockRun, ofRun, type RunID, renderRun } from './sql.ts'
 export async function lockOthers(tx: Tx, actor: Actor, runID: number) {
   const run = await lockRun(tx, actor, runID, ['Draft'])
   if (run.createdBy === actor.userID)
-    throw forbidden('own_run', 'A payment run is approved by another person than its maker.')
+    throw forbidden('own_run', 'A payment run must be approved by somebody other than its maker.')
   return run
 }
 

@@ -126,7 +126,7 @@ function beginning(keys: ReadonlyMap<string, Buffer>, first: Buffer): Beginning 
   if (!own)
     throw conflict(
       'key_missing',
-      'The file is sealed with an encryption key that is not here: give it in ' +
+      'The file is sealed with an encryption key that the service does not have: give it in ' +
         'REGISTRY_PREVIOUS_ENCRYPTION_KEYS, or send the file again.',
     )
   return { turn: openFrame(fileKey(own, salt)), taken: headBytes }

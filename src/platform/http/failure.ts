@@ -57,7 +57,7 @@ function ofFramework({ statusCode, code }: FastifyError): Refusal | undefined {
 /** A library's own message is not passed on: it tells of our internals, or nothing useful. */
 const notUnderstood: Problem = {
   code: 'bad_request',
-  message: 'The request is not one that can be understood.',
+  message: 'The service cannot read the request.',
 }
 
 const frameworkProblems: Record<string, Problem> = {

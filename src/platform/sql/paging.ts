@@ -292,7 +292,7 @@ function readCursor(text: string, key: readonly string[]): Cursor {
     cursor.after.every((value) => Number.isSafeInteger(value) || isDate(value)) &&
     (cursor.order === 'asc' || cursor.order === 'desc')
   if (!cursor || !fits)
-    throw invalid('invalid_cursor', 'Cursor is not one that this list has given.', 'Cursor')
+    throw invalid('invalid_cursor', 'Cursor was not given out by this list.', 'Cursor')
   return cursor
 }
 

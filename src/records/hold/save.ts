@@ -29,7 +29,11 @@ export async function createHold(tx: Tx, actor: Actor, input: HoldInput): Promis
     productIDs: [productID],
   })
   if (quantity !== undefined && investmentID === undefined)
-    throw invalid('required', 'A quantity is one of units of an investment.', 'investmentID')
+    throw invalid(
+      'required',
+      'A quantity needs the investment whose units it counts.',
+      'investmentID',
+    )
   if (documentID !== undefined) await lockDocument(tx, actor, inBody, { documentID })
   await lockAccount(tx, productID, accountID)
   const [row] = await tx.query<{ id: number }>(sql`
@@ -52,7 +56,7 @@ const endsEarly = () => invalid('invalid_value', 'validTo must not be before val
 /** Refuses a hold that gives neither a quantity nor `all`, or both. */
 function refuseUnclear({ quantity, all }: HoldInput) {
   if (quantity === undefined && all !== true)
-    throw invalid('required', 'Give a quantity, or say all: true.', 'quantity')
+    throw invalid('required', 'Give a quantity or all: true.', 'quantity')
   refuseBoth({ quantity, all })
 }
 

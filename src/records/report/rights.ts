@@ -21,7 +21,7 @@ export async function authorise(actorOf: ActorOf, order: Ordered) {
   const actor = await actorOf(order)
   const isSeen = actor?.productIDs === null || actor?.productIDs.includes(productID)
   if (!actor || !isSeen || !actor.permissions.has('Report.Write'))
-    throw forbidden('scope', 'Who ordered the report may not have it any more.')
+    throw forbidden('scope', 'The user who ordered the report no longer has the rights for it.')
   checkMayRead(actor, typeID)
 }
 

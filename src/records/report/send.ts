@@ -44,7 +44,7 @@ export async function sendReport(
   checkMayRead(actor, report.typeID)
   if (report.format !== 'zip' || report.statusID !== lookups.ReportStatus.Complete)
     throw conflict('not_sendable', 'Only statements that are made as a zip can be sent.')
-  if (!smtpUrl) throw conflict('no_smtp', 'No mail server is set: REGISTRY_SMTP_URL.')
+  if (!smtpUrl) throw conflict('no_smtp', 'No mail server is configured: set REGISTRY_SMTP_URL.')
   if (!(smtpFrom ?? report.issuerEmail)) throw noSender()
   const outdated = await outdatedBy(tx, report)
   if (outdated) throw outdated
@@ -59,7 +59,10 @@ export async function sendReport(
     select state, count(*)::int as count, count(*) filter (where also_print)::int as paper
     from moved group by state`)
   if (states.length === 0)
-    throw conflict('already_sent', 'All of it was sent already; send again: true to repeat it.')
+    throw conflict(
+      'already_sent',
+      'All statements were sent already; send again: true to send them once more.',
+    )
   await tx.query(sql`
     update report set sender_user_id = ${actor.userID}, sender_api_key_id = ${actor.apiKeyID}
     where report_id = ${reportID}`)
@@ -76,7 +79,7 @@ export async function sendReport(
 }
 
 export const noSender = () =>
-  conflict('no_sender', 'Nobody to send as: set issuer.email or REGISTRY_SMTP_FROM.')
+  conflict('no_sender', 'There is no sender address: set issuer.email or REGISTRY_SMTP_FROM.')
 
 export const queueSending = (tx: Tx, reportID: number) =>
   queueJob(tx, 'send_statements', { reportID }, `send ${reportID}`)

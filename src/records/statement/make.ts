@@ -69,7 +69,7 @@ export async function makeZip(tools: StatementTools, order: StatementOrder, path
 }
 
 const nothingToState = () =>
-  conflict('nothing_to_state', 'No account has anything that such a statement could tell.')
+  conflict('nothing_to_state', 'No account has anything to report in such a statement.')
 
 /** The number of accounts that a printing process receives in one task. */
 const taskSize = 25

@@ -106,7 +106,7 @@ export function refuseUnderWay({ underWay }: { underWay: string | null }) {
   if (underWay)
     throw conflict(
       'in_progress',
-      `The stage ${underWay} of the distribution is under way: order this when it has ended.`,
+      `The stage ${underWay} of the distribution is under way: order the report when it has ended.`,
     )
 }
 
