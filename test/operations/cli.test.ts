@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import pg from 'pg'
+import { lockNumbers } from '../../src/platform/sql/lock-numbers.ts'
 import { type Client, clientOf } from '../support/client.ts'
-import { emptyDatabase, freshDatabase, rowsOf, urlOf } from '../support/database.ts'
+import {
+  emptyDatabase,
+  freshDatabase,
+  rowsOf,
+  urlOf,
+  waitingForLocks,
+} from '../support/database.ts'
 import {
   cliCommand,
   runCli,
@@ -12,6 +20,7 @@ import {
   temporaryFolder,
   until,
 } from '../support/process.ts'
+import { startProxy } from '../support/proxy.ts'
 
 const password = 'a password for tests'
 /** Whether the program `script` is there, which gives tests a terminal to type into. */
@@ -139,6 +148,29 @@ describe('the commands on a data folder of their own', { concurrency: false }, (
     assert.equal(code, 0, errors)
     return newPassword
   }
+})
+
+describe('a command whose database goes away under it', () => {
+  it('says so in one line, without a stack', async () => {
+    const connection = await freshDatabase()
+    const proxy = await startProxy(connection)
+    const holder = new pg.Client(connection)
+    await holder.connect()
+    try {
+      await holder.query('select pg_advisory_lock($1)', [lockNumbers.migration])
+      const through = urlOf({ ...connection, ...proxy.place })
+      const migrated = runCli(['migrate'], { DATABASE_URL: through })
+      await until('it to wait', async () => (await waitingForLocks(connection)) > 0)
+      proxy.cut()
+      const { code, errors } = await migrated
+      assert.equal(code, 1)
+      assert.match(errors, /^the connection to the database was lost /m)
+      assert.doesNotMatch(errors, / at /)
+    } finally {
+      await holder.end()
+      await proxy.stop()
+    }
+  })
 })
 
 describe('check finds what is wrong', () => {

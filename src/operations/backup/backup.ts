@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import sql from 'sql-template-tag'
 import { organisationTable } from '../../parties/organisation/sql.ts'
 import { personTable } from '../../parties/person/sql.ts'
@@ -9,6 +9,7 @@ import { keysInUse } from '../../parties/sealed/keys.ts'
 import { contentsInUse } from '../../platform/files/files.ts'
 import type { Store } from '../../platform/files/store.ts'
 import { makeFolder, syncFolder } from '../../platform/folder.ts'
+import { withConnection } from '../../platform/sql/connection.ts'
 import { copyOut } from '../../platform/sql/copy.ts'
 import { lockNumbers } from '../../platform/sql/lock-numbers.ts'
 import { appliedMigrations } from '../../platform/sql/migrate.ts'
@@ -36,27 +37,25 @@ export async function backUp(
   folder: string,
 ): Promise<Manifest> {
   await claimFolder(folder)
-  const client = new pg.Client({ ...connection, application_name: 'registry backup' })
-  client.on('error', () => {}) // reported by the next SQL statement
+  const own = { ...connection, application_name: 'registry backup' }
   try {
-    await client.connect()
-    await client.query(settings)
-    await client.query(sql`select pg_advisory_lock_shared(${lockNumbers.contents})`)
-    const pictured = await copyDatabase(client, connection, folder)
-    const contents = await copyContents(store, folder, pictured.contents)
-    const { rows } = await client.query<{ held: boolean }>(
-      sql`select pg_advisory_unlock_shared(${lockNumbers.contents}) as held`,
-    )
-    if (!rows[0]!.held) throw new Error('The contents were not protected during the backup.')
-    const manifest = { ...pictured, contents }
-    await writeManifest(folder, manifest)
-    return manifest
+    return await withConnection(own, async (client) => {
+      await client.query(settings)
+      await client.query(sql`select pg_advisory_lock_shared(${lockNumbers.contents})`)
+      const pictured = await copyDatabase(client, connection, folder)
+      const contents = await copyContents(store, folder, pictured.contents)
+      const { rows } = await client.query<{ held: boolean }>(
+        sql`select pg_advisory_unlock_shared(${lockNumbers.contents}) as held`,
+      )
+      if (!rows[0]!.held) throw new Error('The contents were not protected during the backup.')
+      const manifest = { ...pictured, contents }
+      await writeManifest(folder, manifest)
+      return manifest
+    })
   } catch (error) {
     for (const name of await readdir(folder))
       await rm(join(folder, name), { recursive: true, force: true })
     throw brokenOff(error as NodeJS.ErrnoException, folder)
-  } finally {
-    await client.end().catch(() => {})
   }
 }
 

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import sql from 'sql-template-tag'
 import type { Store } from '../../platform/files/store.ts'
+import { withConnection } from '../../platform/sql/connection.ts'
 import { copyIn } from '../../platform/sql/copy.ts'
 import { migrate, refuseUnknown } from '../../platform/sql/migrate.ts'
 import { mostInRecord } from '../../platform/sql/unit-of-work.ts'
@@ -54,10 +55,8 @@ export async function restore(
   folder: string,
   manifest: Manifest,
 ): Promise<void> {
-  const client = new pg.Client({ ...connection, application_name: 'registry restore' })
-  client.on('error', () => {}) // reported by the next SQL statement
-  await client.connect()
-  try {
+  const own = { ...connection, application_name: 'registry restore' }
+  await withConnection(own, async (client) => {
     await refuseFilled(client) // before migrating: the database may be in use
     await migrate(connection, undefined, manifest.migrations.at(-1)!.name)
     await putContents(places, folder, manifest)
@@ -67,9 +66,7 @@ export async function restore(
     await goOnSealing(client, manifest)
     await client.query('commit')
     await client.query('analyze')
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
   await migrate(connection)
 }
 

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
-import pg from 'pg'
+import type pg from 'pg'
 import sql from 'sql-template-tag'
 import { type Config, readConfig, unknownWords } from '../../config.ts'
 import type { Server } from '../../platform/registry.ts'
 import { adviceOn } from '../../platform/sql/advice.ts'
 import { type Clock, clockOff, clockStatement } from '../../platform/sql/clock.ts'
+import { withConnection } from '../../platform/sql/connection.ts'
 import { pendingMigrations, serviceRole } from '../../platform/sql/migrate.ts'
 import { connectionsOfNode, lackOfRoom, type Room, roomStatement } from '../../platform/sql/room.ts'
 import { isMissing, say, withServer } from './registry.ts'
@@ -52,9 +53,8 @@ const broken = (name: string, error: unknown): Check => ({
 
 /** Checks the database through the service's own login, because the rights of that login count. */
 async function checkDatabase(server: Server, taken: number): Promise<Check[]> {
-  const client = new pg.Client({ ...server.service, connectionTimeoutMillis: 5_000 })
-  await client.connect()
-  try {
+  const service = { ...server.service, connectionTimeoutMillis: 5_000 }
+  return withConnection(service, async (client) => {
     const { rows } = await client.query<Seen>(whatWeLookAt)
     const seen = rows[0]!
     const room = await client.query<Room>(roomStatement)
@@ -62,9 +62,7 @@ async function checkDatabase(server: Server, taken: number): Promise<Check[]> {
     const migrations = await checkMigrations(server.connection)
     const clock = await checkClock(client)
     return [...serverChecks(seen), connections, clock, migrations, ...roleChecks(seen)]
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 type Seen = {

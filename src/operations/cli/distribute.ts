@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import pg from 'pg'
+import type pg from 'pg'
 import { readConfig } from '../../config.ts'
 import { refuseOutdated } from '../../platform/registry.ts'
+import { withConnection } from '../../platform/sql/connection.ts'
 import { runViews } from '../../platform/sql/migrate.ts'
 import { kinds, readSteps, type Step, spreadTables } from '../../platform/sql/steps.ts'
 import { isMissing, say, withServer } from './registry.ts'
@@ -22,9 +23,8 @@ export const distributeCommand = new Command('distribute')
 
 /** Spreads a migrated database over the servers that its Citus coordinator knows. */
 export async function distribute(connection: pg.ClientConfig, steps = readSteps()) {
-  const client = new pg.Client({ ...connection, application_name: 'registry-distribute' })
-  await client.connect()
-  try {
+  const own = { ...connection, application_name: 'registry-distribute' }
+  await withConnection(own, async (client) => {
     await refuseUnready(client)
     await client.query('begin')
     await client.query(putViewsAway)
@@ -35,9 +35,7 @@ export async function distribute(connection: pg.ClientConfig, steps = readSteps(
     await runViews(client).catch((error: Error) => refuse({ text: 'views of the past' }, error))
     await client.query('commit')
     say('Done. Run the command verify before the service starts again.')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /**

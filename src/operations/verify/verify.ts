@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type KeptHead, verifyChain } from '../../access/audit/verify.ts'
+import { withConnection } from '../../platform/sql/connection.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { hasCitus, openPicture } from '../../platform/sql/picture.ts'
 import { type Check, checks } from './checks.ts'
@@ -34,9 +35,7 @@ export async function verify(
   onChecked: (verified: Verified) => void = () => {},
   keptHead?: KeptHead,
 ): Promise<Verified[]> {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
+  return withConnection(connection, async (client) => {
     await client.query(settings)
     await begin(client, connection)
     const done: Verified[] = []
@@ -54,9 +53,7 @@ export async function verify(
     onChecked(done.at(-1)!)
     await client.query('commit')
     return done
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /**

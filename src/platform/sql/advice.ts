@@ -12,6 +12,8 @@ export function adviceOn(error: unknown): string | undefined {
         `the database has no connection left (${message}): raise max_connections, ` +
         'lower REGISTRY_DATABASE_CONNECTIONS, or end what else holds connections (pg_stat_activity)'
       )
+    if (/^Connection terminated/.test(message))
+      return `the connection to the database was lost (${message}): see whether it runs, and repeat`
     const advice = adviceByCode[codeOf(one ?? {})]
     if (advice) return `${message}. ${advice}`
   }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import sql, { raw } from 'sql-template-tag'
 import { lookupValues } from '../lookup/lookups.ts'
+import { withConnection } from './connection.ts'
 import type { Fragment } from './handle.ts'
 import { lockNumbers } from './lock-numbers.ts'
 import { migrateQueue } from './queue.ts'
@@ -26,9 +27,7 @@ export async function migrate(
   folder = migrationsFolder,
   last?: string,
 ) {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
+  return withConnection(connection, async (client) => {
     await client.query(sql`select pg_advisory_lock(${lockNumbers.migration})`)
     await client.query('set client_min_messages = warning')
     await client.query(`create table if not exists migration (
@@ -47,9 +46,7 @@ export async function migrate(
     await makeKnownViews(client, folder, pending.length > 0)
     await migrateQueue(connection)
     return pending.map(({ name }) => name)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /**
@@ -79,17 +76,12 @@ async function refuseLocale(client: pg.Client) {
 }
 
 /** The names of the migrations that a database still lacks; for `cli check`. */
-export async function pendingMigrations(connection: pg.ClientConfig, folder = migrationsFolder) {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
+export const pendingMigrations = (connection: pg.ClientConfig, folder = migrationsFolder) =>
+  withConnection(connection, async (client) => {
     const { rows } = await client.query(`select to_regclass('migration') is not null as known`)
     const applied = rows[0].known ? await appliedMigrations(client) : new Map()
     return pendingOf(readMigrations(folder), applied).map(({ name }) => name)
-  } finally {
-    await client.end()
-  }
-}
+  })
 
 /** The names of the migrations of this version, in their order. */
 export const migrationNames = (folder = migrationsFolder) =>
@@ -238,12 +230,5 @@ export async function admitService({ connection: owner, service }: Logins) {
   })
 }
 
-async function rowsAs<Row extends object>(connection: pg.ClientConfig, statement: Fragment) {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
-    return (await client.query<Row>(statement)).rows
-  } finally {
-    await client.end()
-  }
-}
+const rowsAs = <Row extends object>(connection: pg.ClientConfig, statement: Fragment) =>
+  withConnection(connection, async (client) => (await client.query<Row>(statement)).rows)

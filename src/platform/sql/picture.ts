@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { withConnection } from './connection.ts'
 
 /**
  * Opens one snapshot of the whole database. On Citus every server takes its own snapshot; all are
@@ -11,20 +12,15 @@ export async function openPicture(
   mode: 'read only' | 'read write' = 'read only',
 ) {
   const begin = `begin isolation level repeatable read ${mode}`
-  if (!(await hasCitus(client))) return client.query(begin)
-  const holder = new pg.Client({ ...connection, application_name: 'registry picture' })
-  holder.on('error', () => {}) // the next SQL statement on this connection fails with the error
-  await holder.connect()
-  try {
+  if (!(await hasCitus(client))) return void (await client.query(begin))
+  await withConnection({ ...connection, application_name: 'registry picture' }, async (holder) => {
     await holdCommits(holder)
     // One connection to each server, hence one snapshot per server.
     await client.query('set citus.max_adaptive_executor_pool_size = 1')
     await client.query(begin)
     // a query that reaches every shard, so that every server takes its snapshot now
     await client.query('select 1 from ledger_account limit 1')
-  } finally {
-    await holder.end()
-  }
+  })
 }
 
 export async function hasCitus(client: pg.Client): Promise<boolean> {
