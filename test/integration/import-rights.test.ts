@@ -234,7 +234,10 @@ describe('An import that was ordered with an API key', () => {
     const rows = rowsFor(accountID, 5000)
     const end = await importedWhile(key, 'continue', rows, await endOfKey(key))
     assert.equal(end.status, 'Failed')
-    assert.match(end.message, /no longer has the rights for it\. The rows up to line 1002 are done: /)
+    assert.match(
+      end.message,
+      /no longer has the rights for it\. The rows up to line 1002 are done: /,
+    )
     assert.equal(await unitsIn(service.admin, accountID), 999)
   })
 
