@@ -158,8 +158,8 @@ describe('Residuals that were paid alone', () => {
     const later = { recordDate: '2025-09-30', paymentDate: '2025-10-15' }
     const next = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp, ...later })
     for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, next)
-    const path = `/BizTransaction?ProductID=${fund.productID}&BizTransactionTypeID=13&Status=Complete`
-    const paid = only(await service.admin.get(path))
+    const made = 'BizTransactionTypeID=13&Status=Complete'
+    const paid = only(await service.admin.get(`/BizTransaction?ProductID=${fund.productID}&${made}`))
     assert.equal(paid.amount, 2)
     refused(await rollBack(paid.bizTransactionID), 409, 'from_distribution')
     const reversal = { ...distribution, fromStatusID: 4, reason: 'Wrong price' }

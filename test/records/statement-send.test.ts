@@ -113,7 +113,7 @@ describe('POST /Report/Send', () => {
     for (const reportID of [paid, year]) await mailing.settled(reportID)
   })
 
-  it('sends no tax statements that tell of residuals whose payment was rolled back since', async () => {
+  it('sends no tax statements with residuals whose payment was rolled back since', async () => {
     const own = await taxingFund(service, { issuer: { name: 'Own', email: 'own@example.com' } })
     const holder = await investor(service, own, [quoted], { account: { drpTypeID: 2 } })
     const drp = { drpIndicatorID: 2, drpInvestmentID: own.targetID, drpPrice: 7 }
