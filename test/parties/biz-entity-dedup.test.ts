@@ -249,4 +249,46 @@ describe('Entities in one request', () => {
     )
     only(await post([entities[0]]))
   })
+
+  it('are refused with all account numbers and external ids that are taken or given twice', async () => {
+    const other = (await newProduct(service)).productID
+    const [number, external, twice, free] = Array.from({ length: 4 }, () => unique('A'))
+    const accounts = [
+      { productID, accountNumber: number },
+      { productID, externalAccountId: external },
+    ]
+    only(await post(entityOf(productID, { accounts })))
+    const given = [
+      [{ productID, accountNumber: number }],
+      [{ productID: other, accountNumber: number, externalAccountId: external }],
+      [{ productID }, { productID, externalAccountId: external }],
+      [{ productID, accountNumber: twice }],
+      [{ productID, accountNumber: twice }],
+      [{ productID, accountNumber: free, externalAccountId: free }],
+    ]
+    const entities = given.map((accounts) => entityOf(productID, { accounts }))
+    const before = await stateOf(service)
+    const reply = await post(entities)
+    refused(reply, 409, 'duplicate')
+    assert.deepEqual(fieldsOf(reply).sort(), [
+      '[0].accounts[0].accountNumber',
+      '[2].accounts[1].externalAccountId',
+      '[4].accounts[0].accountNumber',
+    ])
+    assert.equal(await stateOf(service), before)
+    assert.equal((await post([1, 3, 5].map((i) => entities[i]))).recordCount, 3)
+  })
+
+  it('take the numbers and external ids of accounts that leave in the same request', async () => {
+    const [first, second] = [unique('A'), unique('A')]
+    const named = (name: string) => ({ productID, accountNumber: name, externalAccountId: name })
+    const [one, two] = [first, second].map((name) =>
+      entityOf(productID, { accounts: [named(name)] }),
+    )
+    const kept = only(await post(one))
+    only(await post(two))
+    const accounts = [named(unique('A')), { ...named(unique('A')), accountNumber: first }]
+    const reply = await service.admin.put('/BizEntity', { ...kept, accounts })
+    assert.equal(reply.status, 200, reply.text)
+  })
 })

@@ -8,26 +8,13 @@ import { inside, itemOf } from '../../platform/shape/path.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identifyAll, namesAny } from '../../platform/sql/identify.ts'
 import type { Plan } from '../../platform/sql/plan.ts'
-import {
-  defineTable,
-  lostRace,
-  newIDs,
-  type Row,
-  rowColumns,
-  rowFrom,
-} from '../../platform/sql/rows.ts'
+import { lostRace, newIDs, type Row, rowColumns, rowFrom } from '../../platform/sql/rows.ts'
 import { type ClosingAccount, refuseUnitsLeft } from './closing.ts'
 import { type History, historiesOf } from './history.ts'
 import { type AccountKey, keepPostingsOut } from './ledger-row.ts'
 import { newAccountNumbers, retireAccountNumbers } from './number.ts'
-import { type AccountInput, AccountRecord } from './schema.ts'
-
-export const accountTable = defineTable('account', {
-  key: 'account_id',
-  record: AccountRecord,
-  others: { biz_entity_id: 'integer' },
-  keepsVersions: true,
-})
+import type { AccountInput } from './schema.ts'
+import { accountTable } from './table.ts'
 
 /** The accounts that a request gives for one entity. */
 export type AccountList = {
