@@ -70,6 +70,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },
+    // A secret that is shown once is read and copied from here: none of it may be out of view.
+    Code: { styles: { root: { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } } },
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } },
     Modal: { defaultProps: { centered: true, ...dialog } },
     Drawer: { defaultProps: { position: 'right', ...dialog } },

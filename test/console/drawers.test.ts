@@ -120,6 +120,10 @@ describe('The console’s drawers', { skip }, () => {
     await press('Make the key')
     const shown = page.getByText('Keep the key now')
     await shown.waitFor()
+    await page.setViewportSize({ width: 320, height: 640 })
+    const isCut = await page.locator('pre').evaluate((e) => e.scrollWidth > e.clientWidth)
+    assert.equal(isCut, false, 'the key is shown as a whole on a narrow screen')
+    await page.setViewportSize({ width: 1280, height: 800 })
     const lost = drawer('Leave without keeping it?')
     const ways = [() => page.keyboard.press('Escape'), () => page.mouse.click(20, 700)]
     for (const leave of ways) {

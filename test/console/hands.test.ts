@@ -5,7 +5,7 @@ import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../
 import { fundOf } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import { only } from '../support/ledger.ts'
-import type { Service } from '../support/service.ts'
+import { adminPassword, type Service } from '../support/service.ts'
 
 describe('The console under many hands', { skip }, () => {
   let service: Service
@@ -114,6 +114,37 @@ describe('The console under many hands', { skip }, () => {
     assert.equal(await page.getByLabel('External id').inputValue(), 'TYPED')
     assert.deepEqual(await findings(page), [])
     await page.clock.resume()
+  })
+
+  it('says beside a field what is wrong with it, without the name that it has in the API', async () => {
+    await at(of('/investors/new'), 'New investor')
+    await page.getByLabel('First name').fill('x'.repeat(101))
+    await page.getByLabel('Last name').fill('Example')
+    await page.getByLabel('E-mail').fill('boss<ann@example.com>')
+    await press('Add to the register')
+    await page.getByRole('alert').waitFor()
+    for (const [field, words] of [
+      ['First name', 'It is longer than 100 characters.'],
+      ['E-mail', 'It must be one e-mail address of at most 254 characters, and nothing else.'],
+    ] as const) {
+      const told = await page.getByLabel(field).getAttribute('aria-describedby')
+      assert.equal(await page.locator(`[id="${told}"]`).textContent(), words)
+    }
+    assert.deepEqual(await findings(page), [])
+  })
+
+  it('says of an investor as of any record that the product is not yours any more', async () => {
+    const who = { username: 'temp', password: adminPassword, role: 'Operator' }
+    const { userID, username } = only(await service.admin.post('/User', who))
+    const temp = await browser.open(of('/investors/new'), username)
+    await temp.getByLabel('First name').fill('Ann')
+    await temp.getByLabel('Last name').fill('Example')
+    only(await service.admin.put('/User', { userID, username, productIDs: [] }))
+    await temp.getByRole('button', { name: 'Add to the register' }).click()
+    const told = 'This product is not there, or not yours to see any more: nothing is saved.'
+    await temp.getByRole('alert').getByText(told).waitFor()
+    assert.equal(await temp.getByLabel('First name').inputValue(), 'Ann')
+    await temp.context().close()
   })
 
   it('names the line of pasted prices that the service doubts', async () => {

@@ -16,7 +16,7 @@ export const forPeople = (message: string) =>
   message
     .replace(/: give investmentPrice, or say .*$/, '.')
     .replace(/^This needs the permission (\S+?)(?:, too)?\.$/, lacking)
-    .replace(/^No record was found for productID \d+\.$/, taken)
+    .replace(/^No record was found for (\S+\.)?productID \d+\.$/, taken)
     .replace('the sign that GET shows for it', 'the sign that it had')
     .replace(/ Send confirm: true .*$| If both are meant, send .*$/, '')
     .replace(/(; see GET| with (POST|PUT))( \/\S+)?\.$/, '.')
@@ -48,9 +48,16 @@ export function fieldErrors(error: unknown): Record<string, string> {
   return Object.fromEntries(
     named.flatMap(({ field = '', message }) => {
       const path = pathOf(field)
-      return [path.replace(/\.\d+$/, ''), path].map((one) => [one, forPeople(message)])
+      const words = forPeople(besideField(field, message))
+      return [path.replace(/\.\d+$/, ''), path].map((one) => [one, words])
     }),
   )
 }
+
+/** A message without the path of the field that it is shown at; of pasted lines it names the line. */
+const besideField = (field: string, message: string) =>
+  message.startsWith(`${field} `) && !field.startsWith('[')
+    ? `It ${message.slice(field.length + 1)}`
+    : message
 
 const pathOf = (field: string) => field.replaceAll(/\[(\d+)\]/g, '.$1').replace(/^\./, '')
