@@ -34,16 +34,19 @@ type Used = {
  * each with what must be undone first.
  */
 export async function usedResiduals(tx: Tx, stored: Stored, span: Span): Promise<Problem[]> {
+  // The product is given to each subselect: a spread register knows by it where to ask.
+  const ofProduct = sql`product_id = ${stored.productID}`
   const used = await tx.query<Used>(sql`
     select a.account_number as account, u.paid_alone as "paidAlone", u.paid_with as "paidWith",
       u.allotted
     from (
       select e.account_id,
         (select max(r.biz_transaction_id) from residual_payment r
-          where ${paidSince} and r.corporate_action_id is null) as paid_alone,
+          where r.${ofProduct} and ${paidSince} and r.corporate_action_id is null) as paid_alone,
         (select max(r.corporate_action_id) from residual_payment r
-          where ${paidSince} and r.corporate_action_id <> e.corporate_action_id) as paid_with,
-        (select max(n.corporate_action_id) from entitlement n where n.product_id = e.product_id
+          where r.${ofProduct} and ${paidSince}
+            and r.corporate_action_id <> e.corporate_action_id) as paid_with,
+        (select max(n.corporate_action_id) from entitlement n where n.${ofProduct}
           and n.account_id = e.account_id and n.investment_id = e.investment_id
           and n.allotted_date > e.allotted_date) as allotted
       from entitlement e
@@ -58,9 +61,8 @@ export async function usedResiduals(tx: Tx, stored: Stored, span: Span): Promise
 }
 
 /** Payments r of the residual of entitlement e's holding since its allotment. */
-const paidSince = sql`r.product_id = e.product_id and r.account_id = e.account_id
-  and r.investment_id = e.investment_id and r.paid_date > e.allotted_date
-  and r.reversed_date is null`
+const paidSince = sql`r.account_id = e.account_id and r.investment_id = e.investment_id
+  and r.paid_date > e.allotted_date and r.reversed_date is null`
 
 function useOf({ paidAlone, paidWith, allotted }: Used) {
   if (paidAlone !== null) return `paid out by transaction ${paidAlone}: roll that back`
