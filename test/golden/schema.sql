@@ -1173,6 +1173,7 @@ create table payment (
   reissue_of bigint,
   file_number smallint,
   created_date timestamp with time zone default now() not null,
+  reissued_as bigint,
   constraint payment_pkey PRIMARY KEY (product_id, payment_id),
   constraint payment_positive CHECK ((amount > (0)::numeric)),
   constraint payment_state CHECK (((state)::text = ANY ((ARRAY['Pending'::character varying, 'Sent'::character varying, 'Paid'::character varying, 'Returned'::character varying, 'Reissued'::character varying, 'Unclaimed'::character varying])::text[]))),

@@ -266,7 +266,7 @@ export async function deleteRun(all: Tx, actor: Actor, runID: number): Promise<W
     await keepLedgerRows(tx, table, ofRun(run, 't'))
   await tx.query(sql`
     with back as (
-      update payment o set state = 'Returned' where ${reissued('o')}
+      update payment o set state = 'Returned', reissued_as = null where ${reissued('o')}
       returning o.payment_id, o.payment_run_id)
     update payment_item m set payment_id = b.payment_id, payment_run_id = b.payment_run_id,
       came_from_payment_id = null

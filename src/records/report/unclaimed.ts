@@ -23,16 +23,13 @@ const columns: Column[] = [
 
 /**
  * The day on which a reissued payment p went out again: the processing date of the new payment run,
- * or the date of its result, which may be backdated. Where several payments were merged into one,
- * reissue_of names only the first of them; the others are found by account and payment run.
+ * or the date of the new payment's result, which may be backdated.
  */
 const sentAgain = sql`
   select least(r.processing_date, n.state_date) as day
   from payment n
   join payment_run r on r.product_id = n.product_id and r.payment_run_id = n.payment_run_id
-  where n.product_id = p.product_id and n.account_id = p.account_id
-    and r.reissue_of = p.payment_run_id
-  order by coalesce(n.reissue_of = p.payment_id, false) desc, day limit 1`
+  where n.product_id = p.product_id and n.payment_id = p.reissued_as`
 
 /** Payments that had been returned by a date and not sent again: whose they are, and since when. */
 export const unclaimedSketch = async (snapshot: Snapshot, subject: Subject): Promise<Sketch> => ({
