@@ -159,7 +159,9 @@ describe('Residuals that were paid alone', () => {
     const next = await configure(service, fund, { distributionAmountPerUnit: 1, ...drp, ...later })
     for (const name of ['Declare', 'Payment'] as const) await stage(service.admin, name, next)
     const made = 'BizTransactionTypeID=13&Status=Complete'
-    const paid = only(await service.admin.get(`/BizTransaction?ProductID=${fund.productID}&${made}`))
+    const paid = only(
+      await service.admin.get(`/BizTransaction?ProductID=${fund.productID}&${made}`),
+    )
     assert.equal(paid.amount, 2)
     refused(await rollBack(paid.bizTransactionID), 409, 'from_distribution')
     const reversal = { ...distribution, fromStatusID: 4, reason: 'Wrong price' }

@@ -66,7 +66,7 @@ async function sendAgain(run: Run, payments: Payment[], result: object) {
 
 const shown = (payments: Payment[]) => payments.map(({ reference, amount }) => [reference, amount])
 
-it('Unclaimed money has each payment of an account until it went out again, alone or as one with others', async () => {
+it('Unclaimed money has each payment until it went out again, alone or with others', async () => {
   const { fund, run, returned } = await threeReturned()
   const asAt = async (date: string) => {
     const body = { reportTypeID: 11, productID: fund.productID, date, format: 'json' }
