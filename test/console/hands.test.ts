@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Browser, findings, goTo, pressLast, skip, startConsole } from '../support/browser.ts'
-import { fundOf } from '../support/distribution.ts'
+import { configure, fundOf } from '../support/distribution.ts'
 import { entityOf } from '../support/investors.ts'
 import { only } from '../support/ledger.ts'
 import { adminPassword, type Service } from '../support/service.ts'
@@ -228,6 +228,24 @@ describe('The console under many hands', { skip }, () => {
     // What does not scroll is no stop on the way.
     await holdings.waitFor({ state: 'detached' })
     assert.deepEqual(await findings(page), [])
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('has the steps of a distribution beside each other, or each below the other', async () => {
+    const drp = { drpIndicatorID: 2, drpInvestmentID: fund.investmentID, drpPrice: 1 }
+    const how = { distributionAmountPerUnit: 1, ...drp }
+    const { corporateActionID } = await configure(service, fund, how)
+    await page.goto(`${service.url}/console${of(`/distributions/${corporateActionID}`)}`)
+    const areInLine = (isColumn: boolean) =>
+      page.waitForFunction((isColumn) => {
+        const steps = [...document.querySelectorAll('.mantine-Stepper-step')]
+        const places = steps.map((step) => step.getBoundingClientRect())
+        const lines = new Set(places.map(({ left, top }) => (isColumn ? left : top)))
+        return steps.length === 4 && lines.size === 1
+      }, isColumn)
+    await areInLine(false)
+    await page.setViewportSize({ width: 900, height: 800 })
+    await areInLine(true)
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 

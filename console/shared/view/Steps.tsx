@@ -3,9 +3,9 @@ import { useMediaQuery } from '@mantine/hooks'
 
 type Step = { label: string; description: string }
 
-/** The progress through steps, side by side, or below each other on a narrow screen. */
+/** The progress through steps, side by side, or below each other where there is no room for all. */
 export function Steps({ active, steps }: { active: number; steps: Step[] }) {
-  const isNarrow = useMediaQuery('(max-width: 700px)')
+  const isNarrow = useMediaQuery('(max-width: 1000px)')
   return (
     <Stepper
       active={active}
