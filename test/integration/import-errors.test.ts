@@ -144,6 +144,17 @@ describe('A row that cannot be taken', () => {
     assert.equal(rows[0]?.[3], 'priceDate must be a date as YYYY-MM-DD.')
   })
 
+  it('is told of the order that was said where its day has month and day the other way', async () => {
+    const days = ['06/30/2026', '31/02/2026', '30-06-2026']
+    const file = lines(head, ...days.map((day) => [1, day, 1]))
+    const end = await imported(service.admin, { ...prices, dateFormat: 'DD/MM/YYYY' }, file)
+    const [, ...rows] = cellsOf(await errorsOf(service.admin, end))
+    assert.deepEqual(
+      rows.map(([, , code, message]) => [code, message]),
+      days.map(() => ['invalid_date', 'priceDate must be a date as DD/MM/YYYY.']),
+    )
+  })
+
   it('of a line of JSON has its last verdict only, and is taken once it is mended', async () => {
     const { productID } = await newFund(service)
     const { investmentID } = await newInvestment(service, productID)

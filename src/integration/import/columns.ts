@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { lookupValues } from '../../platform/lookup/lookups.ts'
 import type { Problem } from '../../platform/refusal.ts'
+import { isDate } from '../../platform/shape/dates.ts'
 import { type Node, ownNode } from '../../platform/shape/keywords.ts'
 import { badFile, type Cell, noValue, textOf } from './row.ts'
 import type { DateFormat, Mapping } from './schema.ts'
@@ -156,9 +157,8 @@ function dayIn(text: string, dates: DateFormat): string | undefined {
   if (/^\d{4}-\d\d-\d\d/.test(text)) return text
   if (dates === 'YYYY-MM-DD') return undefined
   const [, day, month, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? []
-  return day && month && year
-    ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-    : undefined
+  const read = `${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
+  return isDate(read) ? read : undefined
 }
 
 const flags: Record<string, boolean> = {
