@@ -168,7 +168,7 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
     await readsAtMost(300, holds({ ProductID: 1, InvestmentID: 2, PageNumber: 2 }))
   })
 
-  it('a page of holdings with forty distributions behind each', async () => {
+  it('a page of holdings with forty distributions behind each, and behind those left', async () => {
     const readings = await readingsOf(database, async (tx) => {
       await tx.query(sql`
         insert into distribution (product_id, investment_id, distribution_status_id, record_date,
@@ -176,11 +176,18 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
         select 1, 1, 3, '2000-01-01', '2000-01-15' from generate_series(1, 40)`)
       await tx.query(sql`
         insert into entitlement (product_id, corporate_action_id, account_id, investment_id, units,
-          gross_amount, component_amounts, drp_amount, cash_amount)
-        select 1, d.corporate_action_id, h.account_id, 1, h.quantity, 1, '{1}', 0, 1
+          gross_amount, component_amounts, drp_amount, cash_amount, residual_before, drp_residual)
+        select 1, d.corporate_action_id, h.account_id, 1, h.quantity, 1, '{1}', 0, 1, 0, 0
         from distribution d cross join holding h
         where d.product_id = 1 and h.product_id = 1 and h.investment_id = 1 and h.account_id < 200`)
       await addToTotals(tx, sql`e.product_id = 1 and e.corporate_action_id = 1`)
+      await tx.query(sql`
+        insert into drp_residual (product_id, account_id, investment_id, amount)
+        select 1, h.account_id, 1, 0 from holding h
+        where h.product_id = 1 and h.investment_id = 1 and h.account_id < 200`)
+      await tx.query(sql`
+        update holding set quantity = 0
+        where product_id = 1 and investment_id = 1 and account_id < 200 and account_id % 2 = 0`)
       await holds({ ProductID: 1, InvestmentID: 1 })(tx)
     })
     const ofPages = readings.filter(({ text }) => text.includes('entitlement_total t where'))

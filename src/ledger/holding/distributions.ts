@@ -31,15 +31,27 @@ const residualBy = (day: Fragment, leftOverLater: Fragment) => sql`
       where ${ofHolding('o')} and o.reversed_date is null and o.payment_date > ${day}), 0)
     from drp_residual s where ${ofHolding('s')}), 0)`
 
-/** Whether a holding h without units still has money left over by a DRP at a day. */
+/**
+ * Whether a holding h without units still has money left over by a DRP at a day. `y` has what
+ * `itsLaterAllotments` found for the day.
+ */
 export const hasResidual = (day: Fragment) => {
   const later = sql`(
-    select sum(${leftOver}) from entitlement e
-    join distribution c on c.product_id = e.product_id
-      and c.corporate_action_id = e.corporate_action_id
-    where ${ofHolding('e')} and e.drp_residual is not null and ${isAllottedLater(day)})`
+    select sum(${ofEntitlement(leftOver)}) from distribution c
+    where c.product_id = h.product_id and c.corporate_action_id = any(y.later))`
   return sql`${residualBy(day, later)} > 0`
 }
+
+/**
+ * The distributions of the investment of holding h that are allotted after a day, which PostgreSQL
+ * looks up once for each investment (see itsProduct in sql.ts). A holding without units would
+ * otherwise read all entitlements that it ever had.
+ */
+export const itsLaterAllotments = (day: Fragment) => sql`
+  cross join lateral (
+    select array_agg(c.corporate_action_id) as later from distribution c
+    where c.product_id = h.product_id and c.investment_id = h.investment_id
+      and ${isAllottedLater(day)} limit 1) y`
 
 /**
  * The distributions of the investment of holding h that are not behind it at a day: the open ones,

@@ -26,7 +26,12 @@ import {
 } from '../../platform/sql/render.ts'
 import { accountFilters, ownerFilters } from '../biz-transaction/schema.ts'
 import { heldBack } from '../on-hold/held.ts'
-import { distributionsOf, hasResidual, itsDistributions } from './distributions.ts'
+import {
+  distributionsOf,
+  hasResidual,
+  itsDistributions,
+  itsLaterAllotments,
+} from './distributions.ts'
 import { Holding, type HoldingQuery, holdingFilters, holdingInvestmentFilters } from './schema.ts'
 
 // A position without a price shows no gain.
@@ -95,6 +100,7 @@ const positionsToday = () => sql`
   cross join lateral (
     select l.last_date <= p.today as is_past from ledger_account l
     where l.product_id = h.product_id and l.account_id = h.account_id limit 1) l
+  ${itsLaterAllotments(sql`p.today`)}
   left join lateral (${stateAt(sql`p.today`, sql`not l.is_past and`)}) b on true
   cross join lateral (
     select case when l.is_past then h.quantity else b.quantity end as quantity,
@@ -109,7 +115,8 @@ export const positionsAsAt = (date: string) => sql`
 
 /** As positionsAsAt, and also holdings without units that still have money left over by a DRP. */
 const positionsOrResiduals = (date: string) => sql`
-  ${closingsAsAt(date)} where (s.quantity > 0 or ${hasResidual(sql`${date}::date`)})`
+  ${closingsAsAt(date)} ${itsLaterAllotments(sql`${date}::date`)}
+  where (s.quantity > 0 or ${hasResidual(sql`${date}::date`)})`
 
 /** The closing figures of every holding after its last transaction up to a day. */
 const closingsAsAt = (date: string) => sql`

@@ -65,14 +65,19 @@ from transaction_line b
 where  b.product_id = h.product_id and b.account_id = h.account_id
   and b.investment_id = h.investment_id and b.transaction_date <= $1
   and b.biz_transaction_status_id <> 3
-order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s where (s.quantity > 0 or
+order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
+cross join lateral (
+  select array_agg(c.corporate_action_id) as later from distribution c
+  where c.product_id = h.product_id and c.investment_id = h.investment_id
+    and coalesce(c.drp_allotment_date, c.payment_date) > $2::date limit 1) y
+where (s.quantity > 0 or
 coalesce((
   select s.amount - coalesce((
-  select sum(e.drp_residual - e.residual_before) from entitlement e
-  join distribution c on c.product_id = e.product_id
-    and c.corporate_action_id = e.corporate_action_id
-  where e.product_id = h.product_id and e.account_id = h.account_id
-  and e.investment_id = h.investment_id and e.drp_residual is not null and coalesce(c.drp_allotment_date, c.payment_date) > $2::date), 0) + coalesce((
+  select sum((
+    select e.drp_residual - e.residual_before from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id)) from distribution c
+  where c.product_id = h.product_id and c.corporate_action_id = any(y.later)), 0) + coalesce((
     select sum(o.amount) from residual_payment o
     where o.product_id = h.product_id and o.account_id = h.account_id
   and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > $3::date), 0)
