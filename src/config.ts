@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isMailbox } from './mailbox.ts'
 import { isTimeZone } from './time-zone.ts'
 
 /** A certificate and its key as read at the start, and their files. */
@@ -143,7 +144,10 @@ function mail({ text, problem }: Readers) {
       'REGISTRY_SMTP_URL',
       'must be the URL of a mail server, such as smtp://mail.example.com:25',
     )
-  return { smtpUrl, smtpFrom: text('REGISTRY_SMTP_FROM') }
+  const smtpFrom = text('REGISTRY_SMTP_FROM')
+  if (smtpFrom !== undefined && !isMailbox(smtpFrom))
+    problem('REGISTRY_SMTP_FROM', 'must be an e-mail address alone, such as mail@example.com')
+  return { smtpUrl, smtpFrom }
 }
 
 /** Functions that read one variable each, by kind. They collect the problems and the names read. */

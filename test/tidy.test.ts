@@ -24,7 +24,7 @@ const storeys: Record<string, string> = {
   operations:
     'gauges.ts secret-fields.ts warm-up.ts verify backup maintenance.ts worker.ts demo cli console',
 }
-const known = ['src/version.ts', 'src/time-zone.ts', 'src/config.ts']
+const known = ['src/version.ts', 'src/time-zone.ts', 'src/mailbox.ts', 'src/config.ts']
 const above = ['src/app.ts', 'src/worker.ts', 'src/main.ts']
 const rooms = [
   ...known,

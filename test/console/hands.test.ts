@@ -116,7 +116,7 @@ describe('The console under many hands', { skip }, () => {
     await page.clock.resume()
   })
 
-  it('says beside a field what is wrong with it, without its name in the API', async () => {
+  it('says beside a field what is wrong, without the name that it has in the API', async () => {
     await at(of('/investors/new'), 'New investor')
     await page.getByLabel('First name').fill('x'.repeat(101))
     await page.getByLabel('Last name').fill('Example')

@@ -144,7 +144,7 @@ describe('A row that cannot be taken', () => {
     assert.equal(rows[0]?.[3], 'priceDate must be a date as YYYY-MM-DD.')
   })
 
-  it('is told of the order that was said where its day has month and day the other way', async () => {
+  it('is told the order that was said where month and day are the other way', async () => {
     const days = ['06/30/2026', '31/02/2026', '30-06-2026']
     const file = lines(head, ...days.map((day) => [1, day, 1]))
     const end = await imported(service.admin, { ...prices, dateFormat: 'DD/MM/YYYY' }, file)

@@ -250,7 +250,7 @@ describe('Entities in one request', () => {
     only(await post([entities[0]]))
   })
 
-  it('are refused with every account number and id that is taken or given twice', async () => {
+  it('are refused with all numbers of accounts that are taken or given twice', async () => {
     const other = (await newProduct(service)).productID
     const [number, external, twice, free] = Array.from({ length: 4 }, () => unique('A'))
     const accounts = [

@@ -94,6 +94,12 @@ describe('The configuration', () => {
     ['REGISTRY_LOG_LEVEL', 'loud', 'INFO'],
     ['REGISTRY_RATE_LIMIT', '-1', 'fast'],
     ['REGISTRY_METRICS_TOKEN', 'short'],
+    [
+      'REGISTRY_SMTP_FROM',
+      'registry',
+      'Registry <mail@example.com>',
+      'a@example.com,b@example.com',
+    ],
     ['REGISTRY_ADMIN_USERNAME', 'x'.repeat(101)],
     ['REGISTRY_ADMIN_PASSWORD', 'eleven char', 'x'.repeat(257)],
     ['REGISTRY_TLS_CERT', '/nowhere/cert.pem'],

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { isMailbox } from '../../mailbox.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
@@ -27,14 +28,10 @@ const fields = {
 }
 const owners = { ...bizEntityFields, ...personFields, ...organisationFields }
 
-/**
- * Checks that an e-mail address names one mailbox: of "boss<a@b>" or "c,a@b" mail programs would
- * write to a@b. Only a sent message shows whether the mailbox exists.
- */
 const emailIsAddress: Check = (value) => {
   const { communicationTypeID, name } = (value ?? {}) as Record<string, unknown>
   if (communicationTypeID !== lookups.CommunicationType.Email || typeof name !== 'string') return []
-  if (oneMailbox.test(name) && name.length <= 254) return []
+  if (isMailbox(name)) return []
   return [
     {
       field: 'name',
@@ -42,7 +39,6 @@ const emailIsAddress: Check = (value) => {
     },
   ]
 }
-const oneMailbox = /^[^@\s\p{Cc}<>()[\]\\,;:"]+@[^@\s\p{Cc}<>()[\]\\,;:"]+$/u
 const own: Check = (value) => [...exactlyOneOwner(value), ...emailIsAddress(value)]
 
 /** A communication inside the record of its owner. */
