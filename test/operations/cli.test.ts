@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import pg from 'pg'
 import { lockNumbers } from '../../src/platform/sql/lock-numbers.ts'
@@ -12,6 +13,7 @@ import {
   urlOf,
   waitingForLocks,
 } from '../support/database.ts'
+import { startNode } from '../support/node.ts'
 import {
   cliCommand,
   runCli,
@@ -170,6 +172,37 @@ describe('a command whose database goes away under it', () => {
       await holder.end()
       await proxy.stop()
     }
+  })
+})
+
+describe('a backup with no sealed values but the secrets of webhooks', () => {
+  it('names their key, and is not restored without it', async () => {
+    const connection = await freshDatabase()
+    const own = { REGISTRY_WORKER: 'false', REGISTRY_WEBHOOK_ALLOW_LOCAL: 'true' }
+    const node = await startNode(connection, own)
+    try {
+      const hook = { url: 'http://127.0.0.1:9/hook', types: ['product.created'] }
+      assert.equal((await node.admin.post('/Webhook', hook)).status, 200)
+    } finally {
+      await node.stop()
+    }
+    const folder = join(temporaryFolder(), 'backup')
+    const backedUp = await runCli(['backup', folder], {
+      DATABASE_URL: urlOf(connection),
+      REGISTRY_DATA_DIR: temporaryFolder(),
+    })
+    assert.equal(backedUp.code, 0, backedUp.errors)
+    assert.match(backedUp.output, /sealed with the key [0-9a-f]{16}, which is not in the backup/)
+    const empty = { DATABASE_URL: urlOf(await emptyDatabase()) }
+    const restored = await runCli(['restore', folder], {
+      ...empty,
+      REGISTRY_DATA_DIR: temporaryFolder(),
+    })
+    assert.equal(restored.code, 1)
+    assert.match(
+      restored.errors,
+      /sealed with the encryption key [0-9a-f]{16}, which was not found/,
+    )
   })
 })
 

@@ -100,9 +100,7 @@ async function copyDatabase(
     `select to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment,
       current_setting('server_version') as postgres`,
   )
-  const { rows: keys } = await client.query<{ id: string }>(
-    keysInUse([personTable, organisationTable]),
-  )
+  const keyIDs = await keysNeeded(client)
   const migrations = await appliedMigrations(client)
   const sequences = await sequencesOf(client)
   await client.query('commit')
@@ -114,8 +112,21 @@ async function copyDatabase(
     tables: copied,
     sequences,
     contents: { ...part, count },
-    keyIDs: keys.map(({ id }) => id).sort(),
+    keyIDs,
   }
+}
+
+/**
+ * The ids of the keys without which something in the backup stays sealed. A tax number tells its
+ * key; a webhook's secret and an import's file do not, so each known key may be theirs.
+ */
+async function keysNeeded(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(keysInUse([personTable, organisationTable]))
+  const { rows: known } = await client.query<{ id: string }>(`
+    select key_id as id from encryption_key
+    where exists (select 1 from webhook)
+      or exists (select 1 from import where coalesce(file_sha256, errors_sha256) is not null)`)
+  return [...new Set([...rows, ...known].map(({ id }) => id))].sort()
 }
 
 /**

@@ -18,8 +18,8 @@ export type Manifest = {
   sequences: { name: string; value: string; isCalled: boolean }[]
   contents: Part & { count: number; totalBytes: number; lost: string[] }
   /**
-   * The ids of the keys that tax numbers are sealed with. The keys themselves are not in the
-   * backup.
+   * The ids of the keys that its tax numbers, webhook secrets and import files are sealed with. The
+   * keys themselves are not in the backup.
    */
   keyIDs: string[]
 }

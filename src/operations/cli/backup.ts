@@ -57,8 +57,9 @@ export const summary = (manifest: Manifest): string[] => {
 function aboutKeys(config: Config, { keyIDs }: Manifest): string[] {
   if (keyIDs.length === 0) return []
   return [
-    `Tax numbers are sealed with the key ${keyIDs.join(', ')}, which is not in the backup: keep ` +
-      `a copy of ${placesOfKeys(config).join(' and ')} elsewhere.`,
+    'Tax numbers, webhook secrets and import files are sealed with the key ' +
+      `${keyIDs.join(', ')}, which is not in the backup: keep a copy of ` +
+      `${placesOfKeys(config).join(' and ')} elsewhere.`,
   ]
 }
 

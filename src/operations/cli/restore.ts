@@ -20,10 +20,7 @@ import { verifyAndTell } from './verify.ts'
 export const restoreCommand = new Command('restore')
   .description('restore a backup into an empty data folder or an empty database, and verify it')
   .argument('<folder>', 'a folder made by the command backup')
-  .option(
-    '--without-key',
-    'restore even without the encryption key of the tax numbers; they stay sealed',
-  )
+  .option('--without-key', 'restore even without the encryption key; what it sealed stays sealed')
   .action(async (folder: string, { withoutKey }: { withoutKey?: boolean }) => {
     const config = readConfig()
     const place = resolve(folder)
@@ -53,10 +50,10 @@ function missingKeys(config: Config, { keyIDs }: Manifest): string[] {
 
 const keysMissing = ({ dataDir }: Config, missing: string[]) =>
   new Error(
-    `Tax numbers in this backup are sealed with the encryption key ${missing.join(', ')}, which ` +
-      'was not found. Set REGISTRY_ENCRYPTION_KEY to it, or put it into ' +
-      `${dataDir}/keys/encryption-key (mode 0600); the service does not start without it. To ` +
-      'restore without the key, use --without-key.',
+    'Tax numbers, webhook secrets or import files in this backup are sealed with the encryption ' +
+      `key ${missing.join(', ')}, which was not found. Set REGISTRY_ENCRYPTION_KEY to it, or put ` +
+      `it into ${dataDir}/keys/encryption-key (mode 0600); with sealed tax numbers the service ` +
+      'does not start without it. To restore without the key, use --without-key.',
   )
 
 /** Audits the restore, and queues reports again that were waiting for a worker. */
