@@ -18,7 +18,7 @@ import { openTurns } from '../records/report/turns.ts'
  * reports.
  */
 const reportsAtOnce = 3
-export const ofOneUser = availableParallelism() < 4 ? 1 : 2
+export const reportsOfOneUser = availableParallelism() < 4 ? 1 : 2
 /** Mailings at once; they share one connection to the mail server, letter by letter. */
 const mailingsAtOnce = 4
 /** Other jobs of one process at once, which wait neither for reports nor for a mail server. */
@@ -49,7 +49,7 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   const { options: own, files } = await openFiles(config, database.transaction)
   const makers: Makers = {
     transaction: database.transaction,
-    turns: openTurns(database.transaction, ofOneUser),
+    turns: openTurns(database.transaction, reportsOfOneUser),
     snapshot: database.snapshot,
     files,
     ring: database.bell.ring,

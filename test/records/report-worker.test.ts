@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
-import { ofOneUser } from '../../src/operations/worker.ts'
+import { reportsOfOneUser } from '../../src/operations/worker.ts'
 import { rowsOf, urlOf, waitingForLocks } from '../support/database.ts'
 import { getBytes } from '../support/files.ts'
 import { type Fund, newFund } from '../support/ledger.ts'
@@ -204,13 +204,13 @@ describe('A worker', () => {
     const worker = await startWorker()
     const letGo = await holdHoldings()
     const many: number[] = []
-    for (let i = 0; i < ofOneUser + 3; i++) many.push(await orderRegister('csv', few))
+    for (let i = 0; i < reportsOfOneUser + 3; i++) many.push(await orderRegister('csv', few))
     const running = async () =>
       (await Promise.all(many.map(status))).filter((one) => one.reportStatusID === 2).length
-    await until('a share to run', async () => (await running()) === ofOneUser)
+    await until('a share to run', async () => (await running()) === reportsOfOneUser)
     const ordered = await other.post('/Report', { reportTypeID: dataQuality, productID })
     assert.equal((await ended(other, ordered.data.reportID)).reportStatusID, 3)
-    assert.equal(await running(), ofOneUser)
+    assert.equal(await running(), reportsOfOneUser)
     await letGo()
     for (const one of many) assert.equal((await ended(service.admin, one)).reportStatusID, 3)
     worker.kill('SIGTERM')

@@ -2,7 +2,7 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { addDays, quarterEnds } from './days.ts'
 import type { Perform } from './perform.ts'
 import type { ProductPlan } from './plan.ts'
-import type { Days } from './prices.ts'
+import { type Days, priceOf } from './prices.ts'
 
 const { DistributionPeriod: periods } = lookups
 
@@ -25,7 +25,7 @@ export async function distribute(perform: Perform, plan: ProductPlan, names: Nam
   const ends = recordDates(plan, days)
   for (const [i, recordDate] of ends.entries()) {
     const last = i === ends.length - 1
-    await run(perform, { ...configuration(plan, names, recordDate) }, last)
+    await run(perform, configuration(plan, names, recordDate), last)
   }
 }
 
@@ -51,10 +51,7 @@ function configuration(plan: ProductPlan, names: Names, recordDate: string) {
 }
 
 /** The start price of the product's first class, so that figures are easy to follow. */
-const drpPrice = ({ classes: [first] }: ProductPlan) => {
-  const { startPrice = 10_000 } = first ?? {}
-  return `${Math.floor(startPrice / 10_000)}.${String(startPrice % 10_000).padStart(4, '0')}`
-}
+const drpPrice = ({ classes: [first] }: ProductPlan) => priceOf(first?.startPrice ?? 10_000)
 
 const quarterName = (recordDate: string) => {
   const [year, month] = recordDate.split('-')

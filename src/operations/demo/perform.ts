@@ -54,17 +54,15 @@ export function performer(database: Database, endpoints: Endpoint[]): Perform {
     event: event ?? null,
     requestID: randomUUID(),
   })
-  const requestOf = (body: unknown, actor = nobody, query = {}) => {
-    return {
-      query,
-      body,
-      pathOf: itemPath(body),
-      actor,
-      headers: {},
-      caller: actor.username,
-      address: '127.0.0.1',
-    }
-  }
+  const requestOf = (body: unknown, actor = nobody, query = {}) => ({
+    query,
+    body,
+    pathOf: itemPath(body),
+    actor,
+    headers: {},
+    caller: actor.username,
+    address: '127.0.0.1',
+  })
   const written = (endpoint: WriteEndpoint, body: unknown, actor = nobody) => {
     const request = requestOf(body, actor)
     const door = doorOf(endpoint, actor)

@@ -5,7 +5,7 @@ import type { ClassPlan } from './plan.ts'
 const week = 7
 
 /** A price in ten-thousandths as a decimal: 10425 is 1.0425. */
-const price = (tenThousandths: number) =>
+export const priceOf = (tenThousandths: number) =>
   `${Math.floor(tenThousandths / 10_000)}.${String(tenThousandths % 10_000).padStart(4, '0')}`
 
 /** Weekly prices: a random walk with a drift, which never falls below 85 % of the start price. */
@@ -13,7 +13,7 @@ export function pricesOf(chance: Chance, plan: ClassPlan, investmentID: number, 
   const rows: { investmentID: number; priceDate: string; price: string }[] = []
   let now = plan.startPrice
   for (let day = days.from; day <= days.to; day = addDays(day, week)) {
-    rows.push({ investmentID, priceDate: day, price: price(now) })
+    rows.push({ investmentID, priceDate: day, price: priceOf(now) })
     const move = chance.between(-plan.swing, plan.swing) + plan.drift
     now = Math.max(Math.floor(plan.startPrice * 0.85), now + Math.round((now * move) / 10_000))
   }
