@@ -13,7 +13,10 @@ export function adviceOn(error: unknown): string | undefined {
         'lower REGISTRY_DATABASE_CONNECTIONS, or end what else holds connections (pg_stat_activity)'
       )
     if (/^Connection terminated/.test(message))
-      return `the connection to the database was lost (${message}): see whether it runs, and repeat`
+      return (
+        `the connection to the database was lost (${message}): check that the database runs, ` +
+        'then try again'
+      )
     const advice = adviceByCode[codeOf(one ?? {})]
     if (advice) return `${message}. ${advice}`
   }
