@@ -247,7 +247,7 @@ describe('The scope of a user', () => {
     assert.equal(moved.status, 200, moved.text)
     const failed = await ended(admin, first.reportID)
     assert.equal(failed.reportStatusID, 4)
-    assert.match(failed.errorMessage, /may not have it any more/)
+    assert.match(failed.errorMessage, /no longer has the rights for it/)
     assert.equal((await ended(admin, second.reportID)).reportStatusID, 4)
     refused(await admin.get(`/Report/File?ReportID=${first.reportID}`), 409, 'report_failed')
     const told = await eventsAfter(admin, start, 2, { Type: 'report.failed' })
@@ -264,7 +264,7 @@ describe('The scope of a user', () => {
     assert.equal(gone.status, 200, gone.text)
     const failed = await ended(admin, data.reportID)
     assert.equal(failed.reportStatusID, 4)
-    assert.match(failed.errorMessage, /may not have it any more/)
+    assert.match(failed.errorMessage, /no longer has the rights for it/)
   })
 
   it('with Report.Read alone does not download what one may not read', async () => {

@@ -74,12 +74,11 @@ async function markReissued(tx: Tx, run: Run, runID: number) {
     and not exists (${items(sql`m.payment_id = t.payment_id`)})`
   await keepLedgerRows(tx, 'payment', wholly)
   await tx.query(sql`
-    update payment t set state = 'Reissued', reissued_as = n.payment_id
-    from (
-      select came_from_payment_id as before, min(payment_id) as payment_id from payment_item
-      where product_id = ${run.productID} and payment_run_id = ${runID}
-      group by came_from_payment_id) n
-    where ${wholly} and n.before = t.payment_id`)
+    update payment t set state = 'Reissued', reissued_as = (
+      select min(m.payment_id) from payment_item m
+      where m.product_id = ${run.productID} and m.came_from_payment_id = t.payment_id
+        and m.payment_run_id = ${runID})
+    where ${wholly}`)
 }
 
 /** Creates the new run with the terms of the first; its processing date is today. */
