@@ -368,60 +368,20 @@ begin
     select %s from public.residual_payment r where r.paid_date <= known.moment()', fields);
 end $$;
 
--- The distributions whose entitlements may have been others then. While a stage goes on as a job,
--- some accounts have had their part of it.
-create view known.changed_distribution as
-select d.product_id, d.corporate_action_id, d.investment_id
-from public.distribution d
-where d.distribution_status_id = 1
-  or greatest(d.created_date, d.declared_date, d.paid_date, d.completed_date) > known.moment()
-  or exists (
-    select 1 from public.distribution_version v
-    where v.product_id = d.product_id and v.corporate_action_id = d.corporate_action_id
-      and v.valid_to > known.moment())
-  or exists (
-    select 1 from public.distribution_stage g
-    where g.product_id = d.product_id and g.corporate_action_id = d.corporate_action_id);
-
--- Sums that are stored for the present: with what these distributions had in them then, and not
--- what they have now. To add up all that there was by then would take as long as a holding is old.
+-- Sums that are stored for the present: added up of what was there by then.
 create view known.entitlement_total as
-select t.product_id, t.account_id, t.investment_id, t.gross_amount + coalesce((
-  select sum(
-    coalesce((
-      select e.gross_amount from known.entitlement e
-      where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
-        and e.account_id = t.account_id), 0)
-    - coalesce((
-      select e.gross_amount from public.entitlement e
-      where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
-        and e.account_id = t.account_id), 0))
-  from known.changed_distribution c
-  where c.product_id = t.product_id and c.investment_id = t.investment_id), 0) as gross_amount
-from public.entitlement_total t;
+select e.product_id, e.account_id, e.investment_id, sum(e.gross_amount) as gross_amount
+from known.entitlement e group by e.product_id, e.account_id, e.investment_id;
 
 create view known.drp_residual as
-select s.product_id, s.account_id, s.investment_id, s.amount
-  + coalesce((
-    select sum(
-      coalesce((
-        select e.drp_residual - e.residual_before from known.entitlement e
-        where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
-          and e.account_id = s.account_id), 0)
-      - coalesce((
-        select e.drp_residual - e.residual_before from public.entitlement e
-        where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
-          and e.account_id = s.account_id), 0))
-    from known.changed_distribution c
-    where c.product_id = s.product_id and c.investment_id = s.investment_id), 0)
-  -- Payments since then have not taken their money yet; those taken back since then still had.
-  + coalesce((
-    select sum(case when r.paid_date > known.moment() then r.amount else 0 end
-      - case when r.reversed_date > known.moment() then r.amount else 0 end)
-    from public.residual_payment r
-    where r.product_id = s.product_id and r.account_id = s.account_id
-      and r.investment_id = s.investment_id), 0) as amount
-from public.drp_residual s;
+select m.product_id, m.account_id, m.investment_id, sum(m.amount) as amount
+from (
+  select e.product_id, e.account_id, e.investment_id, e.drp_residual - e.residual_before as amount
+  from known.entitlement e where e.drp_residual is not null
+  union all
+  select r.product_id, r.account_id, r.investment_id, -r.amount
+  from known.residual_payment r where r.reversed_date is null) m
+group by m.product_id, m.account_id, m.investment_id;
 
 grant usage on schema known, named to registry_service;
 grant select on all tables in schema known, named to registry_service;
