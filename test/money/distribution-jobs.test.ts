@@ -220,7 +220,7 @@ describe('A stage over many accounts', () => {
       'stopped',
       async () => (await read(first)).stageProgress.errorMessage,
     )
-    assert.match(stopped, /was allotted later, or paid out/)
+    assert.match(stopped, /was allotted by distribution \d+: reverse that allotment first/)
     await assertVerified(service)
     await takeBack(whole.admin, next, 4)
     await takeBack(whole.admin, first, 4)
