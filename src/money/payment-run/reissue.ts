@@ -60,8 +60,9 @@ export async function reissue(all: Tx, actor: Actor, asked: Reissue): Promise<Wr
 
 /** Marks payments as reissued whose items have all gone into payments of the new run. */
 async function markReissued(tx: Tx, run: Run, runID: number) {
-  const items = (test: Fragment) => sql`
-    select 1 from payment_item m where m.product_id = ${run.productID} and ${test}`
+  const items = (wanted: Fragment, test: Fragment) => sql`
+    select ${wanted} from payment_item m where m.product_id = ${run.productID} and ${test}`
+  const gone = sql`m.came_from_payment_id = t.payment_id and m.payment_run_id = ${runID}`
   await tx.query(sql`
     update payment p set reissue_of = m.before
     from (
@@ -69,15 +70,11 @@ async function markReissued(tx: Tx, run: Run, runID: number) {
       where product_id = ${run.productID} and payment_run_id = ${runID} group by payment_id) m
     where p.product_id = ${run.productID} and p.payment_id = m.payment_id`)
   const wholly = sql`${ofRun(run, 't')} and t.state = 'Returned'
-    and exists (${items(sql`m.came_from_payment_id = t.payment_id
-      and m.payment_run_id = ${runID}`)})
-    and not exists (${items(sql`m.payment_id = t.payment_id`)})`
+    and exists (${items(sql`1`, gone)})
+    and not exists (${items(sql`1`, sql`m.payment_id = t.payment_id`)})`
   await keepLedgerRows(tx, 'payment', wholly)
   await tx.query(sql`
-    update payment t set state = 'Reissued', reissued_as = (
-      select min(m.payment_id) from payment_item m
-      where m.product_id = ${run.productID} and m.came_from_payment_id = t.payment_id
-        and m.payment_run_id = ${runID})
+    update payment t set state = 'Reissued', reissued_as = (${items(sql`min(m.payment_id)`, gone)})
     where ${wholly}`)
 }
 
