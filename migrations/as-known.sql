@@ -43,6 +43,13 @@ begin
 end $$;
 grant select on transaction_line to registry_service;
 
+-- The distributions whose entitlements may have been others at the moment of a read of the past,
+-- as reads of the present see them: none.
+drop view if exists changed_distribution;
+create view changed_distribution as
+select product_id, corporate_action_id, investment_id from distribution where false;
+grant select on changed_distribution to registry_service;
+
 -- The register as it was known at a moment: views with the names of the tables, in schemas that a
 -- read of the past puts before the others (search_path). Its statements stay as they are; reads of
 -- the present know nothing of this. The settings registry.known_at and registry.named_at hold the
@@ -368,20 +375,38 @@ begin
     select %s from public.residual_payment r where r.paid_date <= known.moment()', fields);
 end $$;
 
--- Sums that are stored for the present: added up of what was there by then.
-create view known.entitlement_total as
-select e.product_id, e.account_id, e.investment_id, sum(e.gross_amount) as gross_amount
-from known.entitlement e group by e.product_id, e.account_id, e.investment_id;
+-- The distributions whose entitlements may have been others then. While a stage goes on as a job,
+-- some accounts have had their part of it.
+create view known.changed_distribution as
+select d.product_id, d.corporate_action_id, d.investment_id
+from public.distribution d
+where d.distribution_status_id = 1
+  or greatest(d.created_date, d.declared_date, d.paid_date, d.completed_date) > known.moment()
+union
+select d.product_id, d.corporate_action_id, d.investment_id
+from public.distribution_version v
+join public.distribution d on d.product_id = v.product_id
+  and d.corporate_action_id = v.corporate_action_id
+where v.valid_to > known.moment()
+union
+select d.product_id, d.corporate_action_id, d.investment_id
+from public.distribution_stage g
+join public.distribution d on d.product_id = g.product_id
+  and d.corporate_action_id = g.corporate_action_id;
 
+-- The sums that are stored of entitlements (entitlement_total) are those of the present for a read
+-- of the past, too, which reckons with what the changed distributions had then: to add up all that
+-- there was would take as long as a holding is old. Of the residuals, payments since then have not
+-- taken their money yet here, and those taken back since then still have.
 create view known.drp_residual as
-select m.product_id, m.account_id, m.investment_id, sum(m.amount) as amount
-from (
-  select e.product_id, e.account_id, e.investment_id, e.drp_residual - e.residual_before as amount
-  from known.entitlement e where e.drp_residual is not null
-  union all
-  select r.product_id, r.account_id, r.investment_id, -r.amount
-  from known.residual_payment r where r.reversed_date is null) m
-group by m.product_id, m.account_id, m.investment_id;
+select s.product_id, s.account_id, s.investment_id, s.amount + coalesce(p.amount, 0) as amount
+from public.drp_residual s
+left join lateral (
+  select sum(case when r.paid_date > known.moment() then r.amount else 0 end
+    - case when r.reversed_date > known.moment() then r.amount else 0 end) as amount
+  from public.residual_payment r
+  where r.product_id = s.product_id and r.account_id = s.account_id
+    and r.investment_id = s.investment_id) p on true;
 
 grant usage on schema known, named to registry_service;
 grant select on all tables in schema known, named to registry_service;

@@ -1655,6 +1655,13 @@ create table withholding_rate (
 CREATE INDEX withholding_rate_kind ON public.withholding_rate USING btree (rule, income_kind, valid_from);
 grant delete, insert, select, update on withholding_rate to registry_service;
 
+create view changed_distribution as
+ SELECT product_id,
+    corporate_action_id,
+    investment_id
+   FROM distribution
+  WHERE false;
+
 create view happening as
  SELECT event.xid,
     event.event_id,

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { rowsOf } from '../support/database.ts'
 import { entityOf, unique } from '../support/investors.ts'
 import { all, newFund, newPrice, only, poster } from '../support/ledger.ts'
+import { momentOf } from '../support/moment.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { fileOf, workFor } from '../support/reports.ts'
@@ -39,15 +40,6 @@ after(async () => {
 })
 const post = poster(() => service.admin)
 const { stringify } = JSON
-
-/** The database's own clock, to the microsecond. */
-async function now(): Promise<string> {
-  const [row] = await rowsOf(
-    service.connection,
-    `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`,
-  )
-  return row.now
-}
 
 type Entity = { bizEntityID: number; accounts: { accountID: number }[] }
 
@@ -178,7 +170,7 @@ describe('What the register knew', () => {
       assert.ok(reply.status < 500, reply.text)
       if (reply.status === 200) done++
       if (below(8) > 0) continue
-      const moment = await now()
+      const moment = await momentOf(service.connection)
       for (const question of questions(register))
         taken.push({ moment, question, text: (await told(question)).text })
     }

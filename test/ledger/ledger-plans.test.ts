@@ -168,7 +168,7 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
     await readsAtMost(300, holds({ ProductID: 1, InvestmentID: 2, PageNumber: 2 }))
   })
 
-  it('a page of holdings with forty distributions behind each, and behind those left', async () => {
+  it('a page of holdings, also as known, with forty distributions behind each', async () => {
     const readings = await readingsOf(database, async (tx) => {
       await tx.query(sql`
         insert into distribution (product_id, investment_id, distribution_status_id, record_date,
@@ -188,6 +188,12 @@ describe(`With ${size} transactions in the ledger, these read by index and few r
       await tx.query(sql`
         update holding set quantity = 0
         where product_id = 1 and investment_id = 1 and account_id < 200 and account_id % 2 = 0`)
+      await holds({ ProductID: 1, InvestmentID: 1 })(tx)
+      await tx.query(sql`
+        with moment as (select clock_timestamp()::text as now)
+        select set_config('search_path', 'known, named, public', true),
+          set_config('registry.known_at', now, true), set_config('registry.named_at', now, true)
+        from moment`)
       await holds({ ProductID: 1, InvestmentID: 1 })(tx)
     })
     const ofPages = readings.filter(({ text }) => text.includes('entitlement_total t where'))

@@ -22,11 +22,12 @@ const isAllottedLater = (day: Fragment) =>
 
 /**
  * The DRP residual of holding h at a day: what there is now, less what later allotments left over,
- * and what was paid out later.
+ * and what was paid out later. A read of the past adds what the changed distributions had left over
+ * more than they have now.
  */
-const residualBy = (day: Fragment, leftOverLater: Fragment) => sql`
+const residualBy = (day: Fragment, leftOverLater: Fragment, changed: Fragment) => sql`
   coalesce((
-    select s.amount - coalesce(${leftOverLater}, 0) + coalesce((
+    select s.amount + ${goneSince(leftOver, changed)} - coalesce(${leftOverLater}, 0) + coalesce((
       select sum(o.amount) from residual_payment o
       where ${ofHolding('o')} and o.reversed_date is null and o.payment_date > ${day}), 0)
     from drp_residual s where ${ofHolding('s')}), 0)`
@@ -39,8 +40,16 @@ export const hasResidual = (day: Fragment) => {
   const later = sql`(
     select sum(${ofEntitlement(leftOver)}) from distribution c
     where c.product_id = h.product_id and c.corporate_action_id = any(y.later))`
-  return sql`${residualBy(day, later)} > 0`
+  return sql`${residualBy(day, later, raw('y.changed'))} > 0`
 }
+
+/**
+ * The distributions of the investment of holding h whose entitlements may have been others at the
+ * moment of a read of the past: none in a read of the present.
+ */
+const itsChanged = raw(`(
+      select array_agg(u.corporate_action_id) from changed_distribution u
+      where u.product_id = h.product_id and u.investment_id = h.investment_id)`)
 
 /**
  * The distributions of the investment of holding h that are allotted after a day, which PostgreSQL
@@ -49,7 +58,7 @@ export const hasResidual = (day: Fragment) => {
  */
 export const itsLaterAllotments = (day: Fragment) => sql`
   cross join lateral (
-    select array_agg(c.corporate_action_id) as later from distribution c
+    select array_agg(c.corporate_action_id) as later, ${itsChanged} as changed from distribution c
     where c.product_id = h.product_id and c.investment_id = h.investment_id
       and ${isAllottedLater(day)} limit 1) y`
 
@@ -64,7 +73,8 @@ export const itsDistributions = (day: Fragment) => sql`
     array_agg(c.corporate_action_id) filter (where s.is_open) as open,
     array_agg(c.corporate_action_id) filter (where s.is_open and s.is_declared
       and c.record_date <= ${day}) as owed,
-    array_agg(c.corporate_action_id) filter (where s.is_later) as later
+    array_agg(c.corporate_action_id) filter (where s.is_later) as later,
+    ${itsChanged} as changed
   from distribution c
   cross join lateral (
     select c.distribution_status_id >= ${Declared} as is_declared,
@@ -76,10 +86,21 @@ export const itsDistributions = (day: Fragment) => sql`
   where c.product_id = h.product_id and c.investment_id = h.investment_id`
 
 /** A figure of holding h's entitlement to distribution c, which is looked up by its key. */
-const ofEntitlement = (figure: Fragment) => sql`(
-      select ${figure} from entitlement e
+const ofEntitlement = (figure: Fragment, table = raw('entitlement')) => sql`(
+      select ${figure} from ${table} e
       where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
         and e.account_id = h.account_id)`
+
+/**
+ * By how much a figure of holding h's entitlements was more, at the moment of a read of the past,
+ * than it is now. Where a schema is named, the table of the present is read.
+ */
+const goneSince = (figure: Fragment, changed: Fragment) => sql`
+  case when ${changed} is null then 0 else coalesce((
+    select sum(coalesce(${ofEntitlement(figure)}, 0)
+      - coalesce(${ofEntitlement(figure, raw('public.entitlement'))}, 0))
+    from public.distribution c
+    where c.product_id = h.product_id and c.corporate_action_id = any(${changed})), 0) end`
 
 /**
  * The distributions of holding h at a day: amounts declared and not yet paid, amounts paid
@@ -89,8 +110,8 @@ const ofEntitlement = (figure: Fragment) => sql`(
 export const distributionsOf = (day: Fragment) => sql`
   select coalesce(r.owed, 0) as declared,
     coalesce((select t.gross_amount from entitlement_total t where ${ofHolding('t')}), 0)
-      - coalesce(r.open, 0) as paid,
-    ${residualBy(day, raw('r.later'))} as residual
+      + ${goneSince(raw('e.gross_amount'), raw('d.changed'))} - coalesce(r.open, 0) as paid,
+    ${residualBy(day, raw('r.later'), raw('d.changed'))} as residual
   from (
     select sum(c.gross) filter (where c.id = any(d.open)) as open,
       sum(c.gross) filter (where c.id = any(d.owed)) as owed,

@@ -31,9 +31,31 @@ where k.product_id = h.product_id and k.account_id = h.account_id
 select coalesce(r.owed, 0) as declared,
   coalesce((select t.gross_amount from entitlement_total t where t.product_id = h.product_id and t.account_id = h.account_id
   and t.investment_id = h.investment_id), 0)
-    - coalesce(r.open, 0) as paid,
+    +
+case when d.changed is null then 0 else coalesce((
+  select sum(coalesce((
+    select e.gross_amount from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0)
+    - coalesce((
+    select e.gross_amount from public.entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0))
+  from public.distribution c
+  where c.product_id = h.product_id and c.corporate_action_id = any(d.changed)), 0) end - coalesce(r.open, 0) as paid,
 coalesce((
-  select s.amount - coalesce(r.later, 0) + coalesce((
+  select s.amount +
+case when d.changed is null then 0 else coalesce((
+  select sum(coalesce((
+    select e.drp_residual - e.residual_before from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0)
+    - coalesce((
+    select e.drp_residual - e.residual_before from public.entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0))
+  from public.distribution c
+  where c.product_id = h.product_id and c.corporate_action_id = any(d.changed)), 0) end - coalesce(r.later, 0) + coalesce((
     select sum(o.amount) from residual_payment o
     where o.product_id = h.product_id and o.account_id = h.account_id
   and o.investment_id = h.investment_id and o.reversed_date is null and o.payment_date > p.date), 0)
@@ -67,12 +89,25 @@ where  b.product_id = h.product_id and b.account_id = h.account_id
   and b.biz_transaction_status_id <> 3
 order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s
 cross join lateral (
-  select array_agg(c.corporate_action_id) as later from distribution c
+  select array_agg(c.corporate_action_id) as later, (
+    select array_agg(u.corporate_action_id) from changed_distribution u
+    where u.product_id = h.product_id and u.investment_id = h.investment_id) as changed from distribution c
   where c.product_id = h.product_id and c.investment_id = h.investment_id
     and coalesce(c.drp_allotment_date, c.payment_date) > $2::date limit 1) y
 where (s.quantity > 0 or
 coalesce((
-  select s.amount - coalesce((
+  select s.amount +
+case when y.changed is null then 0 else coalesce((
+  select sum(coalesce((
+    select e.drp_residual - e.residual_before from entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0)
+    - coalesce((
+    select e.drp_residual - e.residual_before from public.entitlement e
+    where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
+      and e.account_id = h.account_id), 0))
+  from public.distribution c
+  where c.product_id = h.product_id and c.corporate_action_id = any(y.changed)), 0) end - coalesce((
   select sum((
     select e.drp_residual - e.residual_before from entitlement e
     where e.product_id = c.product_id and e.corporate_action_id = c.corporate_action_id
@@ -117,7 +152,10 @@ select count(*) > 0 as has_distributions,
   array_agg(c.corporate_action_id) filter (where s.is_open) as open,
   array_agg(c.corporate_action_id) filter (where s.is_open and s.is_declared
     and c.record_date <= p.date) as owed,
-  array_agg(c.corporate_action_id) filter (where s.is_later) as later
+  array_agg(c.corporate_action_id) filter (where s.is_later) as later,
+  (
+    select array_agg(u.corporate_action_id) from changed_distribution u
+    where u.product_id = h.product_id and u.investment_id = h.investment_id) as changed
 from distribution c
 cross join lateral (
   select c.distribution_status_id >= $11 as is_declared,
