@@ -8,7 +8,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import { freshDatabase, urlOf } from '../support/database.ts'
 import { only } from '../support/ledger.ts'
-import { runCli, temporaryFolder, until } from '../support/process.ts'
+import { runCli, startWorker, temporaryFolder, until } from '../support/process.ts'
 import { type Got, withReceiver } from '../support/receiver.ts'
 import { type Service, withService } from '../support/service.ts'
 
@@ -72,6 +72,10 @@ it('A webhook whose secret does not open says so, and a new secret mends it at o
     const rotated = await runCli(['rotate-encryption-key'], { ...place, ...keysOf(2) })
     assert.equal(rotated.code, 1)
     assert.match(rotated.errors, /webhooks 1 could not be decrypted\. .*_PREVIOUS_.*RotateSecret/)
+    const worker = startWorker({ ...place, ...keysOf(2), REGISTRY_LOG_LEVEL: 'warn' })
+    await until('a warning', () => /\[1\].*sealed with an encryption key/.test(worker.output()))
+    worker.kill('SIGTERM')
+    await worker.exited
     await withNode(connection, [2], async ({ admin }) => {
       const deliveries = async () =>
         (await admin.get(`/Webhook/Delivery?WebhookID=${webhookID}`)).data

@@ -23,13 +23,31 @@ export type DeliveryOptions = {
 }
 
 /** Serves all webhooks of a registry, for the users who have set them up. */
-export const startWebhooks = (config: Config, database: Database, log: Log) =>
-  startDeliveries({
-    database,
-    unseal: webhookVault(config).unseal,
-    allowLocal: config.webhookAllowLocal,
-    log,
-  })
+export function startWebhooks(config: Config, database: Database, log: Log) {
+  const { unseal } = webhookVault(config)
+  const options = { database, unseal, allowLocal: config.webhookAllowLocal, log }
+  warnOfOtherKeys(options).catch(troubleOf(log))
+  return startDeliveries(options)
+}
+
+const troubleOf = (log: Log) => (error: unknown) =>
+  log.warn({ err: errorForLog(error) }, 'webhooks could not be served')
+
+/** Warns of secrets that do not open here. Unlike a tax number, a secret can be replaced. */
+async function warnOfOtherKeys({ database, unseal, log }: DeliveryOptions) {
+  const hooks = await database.query<{ id: number; secret: string }>(sql`
+    select webhook_id as id, secret from webhook where is_active order by webhook_id`)
+  const webhookIDs = hooks
+    .filter(({ secret }) => ifOpened(unseal, secret).length === 0)
+    .map(({ id }) => id)
+  if (webhookIDs.length > 0)
+    log.warn(
+      { webhookIDs },
+      'the secrets of these webhooks are sealed with an encryption key that is not here, and ' +
+        'nothing is delivered to them: give the old key in REGISTRY_PREVIOUS_ENCRYPTION_KEYS and ' +
+        'run rotate-encryption-key, or replace each secret (POST /Webhook/RotateSecret)',
+    )
+}
 
 /**
  * Sends events to webhooks until it is stopped. Each webhook has its own queue (`lines`), so a slow
@@ -40,8 +58,9 @@ export function startDeliveries(options: DeliveryOptions): () => Promise<void> {
   const lines = new Map<number, Promise<void>>()
   let stopped = false
   const isStopped = () => stopped
+  const tell = troubleOf(log)
   const trouble = (error: unknown) => {
-    if (!stopped) log.warn({ err: errorForLog(error) }, 'webhooks could not be served')
+    if (!stopped) tell(error)
   }
 
   async function look() {
@@ -99,6 +118,7 @@ async function attempt(options: DeliveryOptions, taken: Taken) {
 async function deliver(options: DeliveryOptions, taken: Taken): Promise<Sent> {
   const { unseal, allowLocal, resolve = resolveHost, patience } = options
   const { secret, previousSecret, url, body, id, eventID, time } = taken
+  // A replaced secret that does not open any more need not sign.
   const secrets = [unseal(secret), ...(previousSecret ? ifOpened(unseal, previousSecret) : [])]
   // An event keeps its id however often it is sent, so that receivers can drop repeats.
   const name = eventID === null ? `test_${id}` : `evt_${eventID}`
@@ -108,7 +128,7 @@ async function deliver(options: DeliveryOptions, taken: Taken): Promise<Sent> {
   )
 }
 
-/** Leaves out a replaced secret that does not open any more; it need not sign. */
+/** The secret, or nothing where it does not open. */
 function ifOpened(unseal: DeliveryOptions['unseal'], secret: string): string[] {
   try {
     return [unseal(secret)]
