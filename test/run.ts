@@ -37,7 +37,9 @@ const longSuites = filesOf(`console/pages records/statement-send platform/embedd
   console/frame access/database-login parties/tax-numbers platform/file-storage console/papers
   console/drawers console/payments console/together ledger/list-since parties/entities-from-account
   integration/webhook-load platform/generated-clients console/hands console/presses
-  console/changing integration/event-types operations/build`)
+  console/changing integration/event-types operations/build
+  console/lists crash-seen operations/start-refused integration/client-tour
+  integration/import-steps integration/import-turns operations/import-cli records/report-plans`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1

@@ -1,4 +1,4 @@
-// `npm run test:crash -- --cycles 50 --seed 7`: the crash suite (test/crash.test.ts) for longer.
+// `npm run test:crash -- --cycles 50 --seed 7`: the crash suite for longer, and whether it sees loss.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { checkNode, install } from '../../scripts/run.mjs'
@@ -10,7 +10,14 @@ checkNode()
 await install()
 const { status } = spawnSync(
   process.execPath,
-  ['--import', 'tsx', '--test', '--test-reporter=spec', 'test/crash.test.ts'],
+  [
+    '--import',
+    'tsx',
+    '--test',
+    '--test-reporter=spec',
+    'test/crash.test.ts',
+    'test/crash-seen.test.ts',
+  ],
   {
     stdio: 'inherit',
     env: {

@@ -36,7 +36,7 @@ import { walks } from '../support/walks.ts'
  * Random histories of all operations over HTTP, compared with a model that is a plain list. They
  * run for a set time; `npm run test:walks` makes it longer, REGISTRY_LEDGER_SEED repeats a run.
  */
-const { REGISTRY_LEDGER_SECONDS = 30 * walks, REGISTRY_LEDGER_SEED } = process.env
+const { REGISTRY_LEDGER_SECONDS = 20 * walks, REGISTRY_LEDGER_SEED } = process.env
 const seed = Number(REGISTRY_LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 let service: Service

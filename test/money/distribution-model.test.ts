@@ -77,7 +77,7 @@ describe('Random distributions', () => {
   it('come to what plain arithmetic comes to, through all stages', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
       numRuns: 60 * walks,
-      interruptAfterTimeLimit: 35_000 * walks,
+      interruptAfterTimeLimit: 20_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,
     })

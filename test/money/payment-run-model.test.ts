@@ -50,7 +50,7 @@ describe('Random steps of runs from two nodes at once', () => {
   it('put nothing into two runs, pay nobody twice, and leave all of it tied', async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), play), {
       numRuns: 20 * walks,
-      interruptAfterTimeLimit: 35_000 * walks,
+      interruptAfterTimeLimit: 20_000 * walks,
       endOnFailure: true,
     })
     await assertVerified(service)

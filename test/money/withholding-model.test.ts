@@ -58,7 +58,7 @@ describe('Random registers, rates and residual plans', () => {
   it('come to what plain arithmetic comes to, tie to the cent, and are taken back', async () => {
     await fc.assert(fc.asyncProperty(scenario, play), {
       numRuns: 25 * walks,
-      interruptAfterTimeLimit: 30_000 * walks,
+      interruptAfterTimeLimit: 20_000 * walks,
       endOnFailure: true,
       includeErrorInReport: true,
     })
