@@ -96,6 +96,10 @@ async function takeAccounts(count: number): Promise<Account[]> {
   return spare.splice(0, count)
 }
 
+/** What units are worth at a price, if one is given. */
+const worthOf = (units: bigint, investment: number, price: string | undefined) =>
+  price && times(units, dec(price), investments[investment]!.cents)
+
 let operations = 0
 let refusals = 0
 
@@ -142,7 +146,7 @@ async function begin() {
         const { account: n, investment: i, date, worthAt } = step
         const all = model.held(n, i)
         if (all === 0n) return undefined
-        const worth = worthAt && times(all, dec(worthAt), investments[i]!.cents)
+        const worth = worthOf(all, i, worthAt)
         const body = worth
           ? { date, amount: shown(worth), investmentPrice: worthAt }
           : { date, quantity: shown(all) }
@@ -160,7 +164,10 @@ async function begin() {
       case 'Conversion': {
         const { factor, toPrice } = step
         const [from, to] = step.ends
-        const { investmentPrice, ...body } = step.body
+        const worth = worthOf(model.held(step.account, from), from, step.worthAt)
+        const { investmentPrice, ...body }: Body = worth
+          ? { date: step.body.date, amount: shown(worth), investmentPrice: step.worthAt }
+          : step.body
         const more = {
           fromInvestmentPrice: investmentPrice,
           toInvestmentPrice: toPrice,

@@ -158,7 +158,7 @@ export function modelOf(investments: Investment[]) {
     }
   }
 
-  /** A redemption of exactly the value of all units takes no more units than there are. */
+  /** Money that is exactly the value of all units takes no more units than there are. */
   function wholeOr({ quantity, amount, price }: Figures, account: number, of: number, body: Body) {
     const all = held(account, of, body.date)
     const isWhole = price !== undefined && times(all, price, investments[of]!.cents) === amount
@@ -236,19 +236,22 @@ export function modelOf(investments: Investment[]) {
     const [source, target] = [investments[from]!, investments[to]!]
     if (from === to || source.currency !== target.currency) return { status: 400 }
     const worked = figures(body, out!, from, 'fromInvestmentPrice')
-    const { quantity, amount, price, carries, byQuantity } = worked
+    const { amount, price, carries, byQuantity } = worked
     const toPrice =
       body.toInvestmentPrice === undefined
         ? priceOn(to, body.date!, 'application')
         : dec(body.toInvestmentPrice)
-    if (!quantity || amount === undefined) return { status: 400 }
+    if (!worked.quantity || amount === undefined) return { status: 400 }
     const factor = body.conversionFactor
     if (factor === undefined && toPrice === undefined) return { status: 400 }
-    const gets =
+    const getsFor = (units: bigint) =>
       factor === undefined
         ? over(amount, toPrice!, target.units)
-        : times(quantity, dec(factor), target.units)
-    if (gets === 0n) return { status: 400 }
+        : times(units, dec(factor), target.units)
+    if (getsFor(worked.quantity) === 0n) return { status: 400 }
+    const whole = body.quantity === undefined ? wholeOr(worked, account, from, body)! : undefined
+    const quantity = whole && getsFor(whole) > 0n ? whole : worked.quantity
+    const gets = getsFor(quantity)
     const leg = {
       account,
       date: body.date!,

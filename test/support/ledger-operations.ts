@@ -142,6 +142,7 @@ export const operation = fc.oneof(
       ends: exchange,
       factor: sometimes(decimal(5_000, 3)),
       toPrice: rarely(price),
+      worthAt: rarely(price),
       body: movingBody,
     }),
   },
@@ -185,6 +186,8 @@ export type Operation =
       ends: [number, number]
       factor?: string
       toPrice?: string
+      /** If given, converts the holding's value at this price as money, and not what `body` has. */
+      worthAt?: string
       body: Body
     }
   | { kind: 'Update'; which: number; body: Body; wrongSign?: boolean }

@@ -23,7 +23,7 @@ import {
   postingColumns,
 } from './units.ts'
 import { releaseExternalIDs } from './versions.ts'
-import { redeemWholeHoldings } from './whole-holding.ts'
+import { takeWholeHoldings } from './whole-holding.ts'
 
 /**
  * A refusal because of another request: one in the same list, one that holds a lock, or one that
@@ -104,7 +104,7 @@ async function writeLocked(
 ): Promise<Attempt> {
   const busy = rows.filter(({ accountID }) => !locked.has(accountID))
   if (busy.length > 0) return leaveOut(busy, () => new Contested(409, []))
-  const whole = await redeemWholeHoldings(tx, productID, rows)
+  const whole = await takeWholeHoldings(tx, productID, rows)
   const counted = await setQuantities(tx, productID, whole)
   const refused = new Map(counted.flatMap(refusalsOf))
   if (refused.size > 0) return { refused, idle: [] }
