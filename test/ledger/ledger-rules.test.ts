@@ -317,6 +317,40 @@ describe('A price that is too old', () => {
   })
 })
 
+describe('A conversion that is refused', () => {
+  it('names the fields of a conversion: what lacks a price, and what takes no money', async () => {
+    const fund = await fresh({ price: null, investments: [{}, {}] })
+    const [fromInvestmentID, toInvestmentID] = fund.investmentIDs as [number, number]
+    only(await post('Deposit', { ...fund.own, amount: 10, quantity: 10 }))
+    const convert = (more: object) =>
+      post('Conversion', { ...fund.own, fromInvestmentID, toInvestmentID, quantity: 1, ...more })
+    const [from, to] = ['fromInvestmentPrice', 'toInvestmentPrice']
+    const neither = await convert({})
+    refused(neither, 400, 'no_price')
+    assert.deepEqual(fieldsOf(neither), [from, to])
+    for (const more of [{ fromInvestmentPrice: 2 }, { amount: 2 }]) {
+      const one = await convert(more)
+      refused(one, 400, 'no_price')
+      assert.deepEqual(fieldsOf(one), [to])
+      assert.match(one.message!, /give toInvestmentPrice\.$/)
+    }
+    const byFactor = await convert({ quantity: undefined, amount: 2, conversionFactor: 2 })
+    assert.deepEqual(fieldsOf(byFactor), [from])
+    await newPrice(service, toInvestmentID, '2026-01-01', 1)
+    const set = 'update investment set maximum_price_age_days = 3 where investment_id = $1'
+    await rowsOf(service.connection, set, [toInvestmentID])
+    const old = await convert({ fromInvestmentPrice: 2 })
+    refused(old, 409, 'price_too_old')
+    assert.deepEqual(fieldsOf(old), [to])
+    assert.match(old.message!, /give toInvestmentPrice/)
+    const shut = 'update investment set is_active = false where investment_id = $1'
+    await rowsOf(service.connection, shut, [toInvestmentID])
+    const closed = await convert({ conversionFactor: 2 })
+    refused(closed, 409, 'investment_inactive')
+    assert.deepEqual(fieldsOf(closed), ['toInvestmentID'])
+  })
+})
+
 describe('The first posting of an investment', () => {
   it('is in the decimals that the investment has, also when both are sent at once', async () => {
     for (let round = 0; round < 6; round++) {

@@ -40,6 +40,8 @@ export type Leg = {
   amount?: string | undefined
   price?: string | undefined
   externalID?: string | undefined
+  /** The body's field for price, where it is not investmentPrice. */
+  priceField?: string
   /** The body's field for externalID, where it is not externalBizTransactionId. */
   externalIDField?: string
   /** The entry fee as asked for; only deposits have one. */
@@ -100,6 +102,7 @@ function conversionLegs(body: Body): Leg[] {
       quantity,
       amount,
       price: body.fromInvestmentPrice,
+      priceField: 'fromInvestmentPrice',
       externalID: body.fromExternalBizTransactionId,
       externalIDField: 'fromExternalBizTransactionId',
       carries: byFactor,
@@ -109,6 +112,7 @@ function conversionLegs(body: Body): Leg[] {
       account: accountReference,
       investment: toInvestmentReference,
       price: body.toInvestmentPrice,
+      priceField: 'toInvestmentPrice',
       externalID: body.toExternalBizTransactionId,
       externalIDField: 'toExternalBizTransactionId',
       conversion: {

@@ -130,17 +130,21 @@ const standingFlaws = (row: Priced): Flaw[] =>
     if (!standing.productIsActive && kind.newMoney)
       problem(409, 'product_inactive', 'productID', 'The product takes no new money.')
     if (!standing.isActive && (kind.takesMoney || isUpwards(row)))
-      problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
+      problem(409, 'investment_inactive', investmentOf(row), 'The investment takes no new money.')
     if (standing.oldPriceDate && !isSetting(row) && !item.body.confirm)
-      problem(409, 'price_too_old', 'investmentPrice', oldPrice(standing.oldPriceDate))
+      problem(409, 'price_too_old', priceOf(row), oldPrice(row, standing.oldPriceDate))
   })
+
+/** The body's fields for the investment and for the price of a leg. */
+const investmentOf = ({ asked }: Priced) => asked.investment.fields[0] ?? 'investmentID'
+const priceOf = ({ asked }: Priced) => asked.priceField ?? 'investmentPrice'
 
 export const periodLocked = (date: string) =>
   `The product is locked up to ${date}: nothing dated on or before it changes.`
 
-const oldPrice = (date: string) =>
+const oldPrice = (row: Priced, date: string) =>
   `The latest price is of ${date}, which is older than the investment allows: give ` +
-  'investmentPrice, or say confirm: true.'
+  `${priceOf(row)}, or say confirm: true.`
 
 const isSetting = ({ asked }: Priced) => asked.typeID === types['Set quantity']
 const isUpwards = (row: Priced) =>
@@ -154,24 +158,17 @@ export const settingFlaws = (row: Priced): Flaw[] =>
     const { figures, standing, item } = row
     if (!isSetting(row) || figures.quantity?.startsWith('-') || isNone(figures.quantity)) return
     if (!standing.isActive)
-      problem(409, 'investment_inactive', 'investmentID', 'The investment takes no new money.')
+      problem(409, 'investment_inactive', investmentOf(row), 'The investment takes no new money.')
     if (standing.oldPriceDate && !item.body.confirm)
-      problem(409, 'price_too_old', 'investmentPrice', oldPrice(standing.oldPriceDate))
+      problem(409, 'price_too_old', priceOf(row), oldPrice(row, standing.oldPriceDate))
   })
 
 /** Flaws of a leg's figures, which must be known, not zero, and not too large. */
 const figureFlaws = (row: Priced): Flaw[] =>
   telling(row, (problem) => {
-    const { item, asked, figures } = row
+    const { asked, figures } = row
     const { quantity, amount, fee } = figures
-    if (quantity === null || amount === null)
-      return problem(
-        400,
-        'no_price',
-        'investmentPrice',
-        `There is no price on or before ${item.body.transactionDate}: give investmentPrice, or ` +
-          'both amount and quantity.',
-      )
+    if (quantity === null || amount === null) return noPrice(row, problem)
     // The units that a set quantity posts are known only once its account is locked.
     if (isSetting(row)) return
     if (isNone(quantity))
@@ -180,6 +177,24 @@ const figureFlaws = (row: Priced): Flaw[] =>
       problem(400, 'invalid_value', 'entryFeeAmount', 'The entry fee is more than the amount.')
     for (const { code, field, message } of tooLarge(figures)) problem(400, code, field, message)
   })
+
+/**
+ * The second leg of a conversion takes its figures from the first: it lacks a price of its own only
+ * where it goes by one.
+ */
+function noPrice(row: Priced, problem: Tell) {
+  const { item, asked, figures } = row
+  const isFirst = asked.conversion === undefined
+  if (!isFirst && (figures.price !== null || asked.conversion?.factor !== undefined)) return
+  const field = priceOf(row)
+  problem(
+    400,
+    'no_price',
+    field,
+    `There is no price on or before ${item.body.transactionDate}: give ${field}` +
+      `${isFirst ? ', or both amount and quantity' : ''}.`,
+  )
+}
 
 /** Whether a figure is null or zero, with however many digits it is written. */
 export const isNone = (figure: string | null) => !/[1-9]/.test(figure ?? '')
