@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { readRuns } from '../../src/money/payment-run/sql.ts'
+import { operator } from '../../src/operations/cli/registry.ts'
 import type { Client } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { account, fundOf } from '../support/distribution.ts'
 import { eventsAfter, feedEnd } from '../support/events.ts'
+import { openAsService, readingsOf } from '../support/explain.ts'
 import { all, assertVerified, only, poster } from '../support/ledger.ts'
 import { mend, newRun, paidFund, paymentsOf, payOut, step } from '../support/payment-run.ts'
 import { temporaryFolder } from '../support/process.ts'
@@ -118,6 +121,59 @@ describe('The feed', () => {
   })
 })
 
+describe('A payment run', () => {
+  it('has more time than other requests for its payments, of which there may be a million', async () => {
+    const run = (text: string) => rowsOf(service.connection, text)
+    await run('create table patience (allowed text)')
+    await run('grant insert on patience to registry_service')
+    await run(`create function note_patience() returns trigger language plpgsql as $$ begin
+      insert into patience values (current_setting('statement_timeout')); return null; end $$`)
+    await run(`create trigger noted after insert or update or delete on payment
+      for each statement execute function note_patience()`)
+    try {
+      const { fund } = await paidFund(service, [10, 20])
+      const { paymentRunID } = await newRun(service.admin, fund)
+      const gone = await service.admin.delete(`/PaymentRun?PaymentRunID=${paymentRunID}`)
+      assert.equal(gone.status, 200)
+      const again = await newRun(service.admin, fund)
+      await step(approver, 'Approve', again)
+      await step(service.admin, 'Sent', again)
+      const payments = (await paymentsOf(service.admin, again)).map(
+        ({ paymentID }: { paymentID: number }) => ({ paymentID, state: 'Returned' }),
+      )
+      await step(service.admin, 'Result', again, { payments })
+      const [{ paymentID }] = payments
+      await step(service.admin, 'Unclaimed', again, { days: 0, paymentIDs: [paymentID] })
+      await step(service.admin, 'Reissue', again)
+      assert.deepEqual(await run('select distinct allowed from patience'), [{ allowed: '10min' }])
+    } finally {
+      await run('drop trigger noted on payment')
+    }
+  })
+})
+
+describe('A list of payment runs', () => {
+  it('adds up the payments of drafts alone: those of the others are in their files', async () => {
+    const { fund } = await paidFund(service, [10, 20, 30])
+    const run = await newRun(service.admin, fund)
+    const query = { ProductID: fund.productID }
+    const database = openAsService(service.connection)
+    const listed = async () => {
+      const [shown] = all(await service.admin.get(`/PaymentRun?ProductID=${fund.productID}`))
+      const readings = await readingsOf(database, (tx) => readRuns(tx, operator, query))
+      const read = readings.filter(({ table }) => table === 'payment')
+      return [shown.payments, read.reduce((sum, { rows }) => sum + rows, 0) > 0]
+    }
+    try {
+      assert.deepEqual(await listed(), [{ count: 3, amount: 60 }, true])
+      await step(approver, 'Approve', run)
+      assert.deepEqual(await listed(), [{ count: 3, amount: 60 }, false])
+    } finally {
+      await database.close()
+    }
+  })
+})
+
 describe('The report Payment reconciliation', () => {
   it('has every figure of distributions and runs beside the one it must equal', async () => {
     const { fund, distribution } = await paidFund(service, [10, 20, 30, 40])
@@ -203,6 +259,30 @@ describe('POST /PaymentRun/Reissue and Unclaimed', () => {
     }
     const states = (await paymentsOf(service.admin, run)).map((one: { state: string }) => one.state)
     assert.deepEqual(states, ['Returned', 'Sent'])
+  })
+
+  it('mark as unclaimed what came back long enough ago, and refuse to if more is named', async () => {
+    const { fund } = await paidFund(service, [10, 20])
+    const run = await newRun(service.admin, fund)
+    await step(approver, 'Approve', run)
+    await step(service.admin, 'Sent', run)
+    const [a, b] = await paymentsOf(service.admin, run)
+    const back = { state: 'Returned', reason: 'Closed' }
+    const payments = [
+      { ...back, paymentID: a.paymentID, date: '2025-07-20' },
+      { ...back, paymentID: b.paymentID },
+    ]
+    await step(service.admin, 'Result', run, { payments })
+    const { paymentRunID } = run
+    const paymentIDs = [a.paymentID, b.paymentID]
+    const ask = (more: object) =>
+      service.admin.post('/PaymentRun/Unclaimed', { paymentRunID, days: 30, ...more })
+    const both = await ask({ paymentIDs })
+    refused(both, 409, 'nothing_returned')
+    assert.deepEqual(fieldsOf(both), ['paymentIDs[1]'])
+    only(await ask({}))
+    const states = (await paymentsOf(service.admin, run)).map((one: { state: string }) => one.state)
+    assert.deepEqual(states, ['Unclaimed', 'Returned'])
   })
 
   it('are told in the trail payment by payment, as results are', async () => {

@@ -7,6 +7,7 @@ import { conflict, invalid, type Problem, refuseAll } from '../../platform/refus
 import { masked } from '../../platform/shape/mask.ts'
 import type { Fragment, Tx } from '../../platform/sql/handle.ts'
 import { keepLedgerRows } from '../../platform/sql/ledger-version.ts'
+import { unhurried } from '../../platform/sql/unhurried.ts'
 import type { Written } from '../../platform/sql/unit-of-work.ts'
 import { plain } from './aba.ts'
 import { judged, payable, type Terms } from './payable.ts'
@@ -39,6 +40,7 @@ export async function createRun(tx: Tx, actor: Actor, input: PaymentRunInput): P
   const { coolOffDays } = own!
   const { processingDate } = input
   const all = { ...terms, upToDate, processingDate, today, format, minimum, coolOffDays }
+  await unhurried(tx)
   await fill(tx, all, payable(all), claim(all))
   await dropEmpty(tx, productID, (alias) => ofRun({ productID, id: run!.id }, alias))
   return answer(tx, actor, all, masked(PaymentRunInput, input) as object)

@@ -7,6 +7,7 @@ import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, lastThree, many, render } from '../../platform/sql/render.ts'
 import { inProduct } from '../../platform/sql/spread.ts'
+import { unhurried } from '../../platform/sql/unhurried.ts'
 import {
   Payment,
   type PaymentQuery,
@@ -27,6 +28,19 @@ const runColumns = columns(PaymentRun, 't')
 
 /** The most exceptions that are listed; their count and sum cover all of them. */
 const mostExceptions = 1000
+
+/**
+ * The payments of run t, as columns count and amount. From its approval on a run pays what its
+ * files pay, and has perhaps a million payments, so that only a draft's are added up.
+ */
+const paymentsOfRun = sql`
+  select f.payment_count as count, f.amount from payment_run_file f
+  where t.state <> 'Draft' and f.product_id = t.product_id
+    and f.payment_run_id = t.payment_run_id
+  union all
+  select 1, p.amount from payment p
+  where t.state = 'Draft' and p.product_id = t.product_id
+    and p.payment_run_id = t.payment_run_id`
 
 /** Runs as the API shows them, from a selection of rows called t. */
 const selectRuns = (rows: Fragment) => sql`
@@ -49,8 +63,9 @@ const selectRuns = (rows: Fragment) => sql`
       order by f.file_number`)} as files
   from (${rows}) t
   cross join lateral (
-    select count(*)::int as count, trim_scale(coalesce(sum(p.amount), 0)) as amount
-    from payment p where p.product_id = t.product_id and p.payment_run_id = t.payment_run_id) p
+    select coalesce(sum(p.count), 0)::int as count,
+      trim_scale(coalesce(sum(p.amount), 0)) as amount
+    from (${paymentsOfRun}) p) p
   cross join lateral (
     select count(*)::int as count, trim_scale(coalesce(sum(e.amount), 0)) as amount
     from payment_exception e
@@ -111,7 +126,10 @@ const selectRun = (actor: Actor, id: number) => sql`
   from payment_run
   where ${inLedgerScope(actor, 'product_id')} and payment_run_id = ${id}`
 
-/** Locks the run that a request names, so that concurrent requests take a step of it only once. */
+/**
+ * Locks the run that a request names, so that concurrent requests take a step of it only once. The
+ * step may change all payments of the run.
+ */
 export async function lockRun(
   tx: Tx,
   actor: Actor,
@@ -119,6 +137,7 @@ export async function lockRun(
   wanted: readonly Run['state'][],
 ): Promise<Run> {
   const { productID } = await findRun(tx, actor, id)
+  await unhurried(tx)
   const [run] = await tx.query<Run>(sql`
     select product_id as "productID", payment_run_id as id, state,
       created_by_user_id as "createdBy"
