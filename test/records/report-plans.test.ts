@@ -10,10 +10,10 @@ import type { StatementSubject } from '../../src/records/statement/kind.ts'
 import { statementKinds } from '../../src/records/statement/kinds.ts'
 import { withHolders } from '../../src/records/statement/parts.ts'
 import { rowsOf } from '../support/database.ts'
-import { allot, configure, stage, takeBack } from '../support/distribution.ts'
+import { allot, configure, type Distribution, stage, takeBack } from '../support/distribution.ts'
 import { openAsService, readingsOf } from '../support/explain.ts'
 import { type Fund, newFund, only } from '../support/ledger.ts'
-import { runBody } from '../support/payment-run.ts'
+import { newRun, paidFund, payOut, runBody } from '../support/payment-run.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Makes each member a person with an address, an e-mail address and a bank account. */
@@ -131,6 +131,49 @@ async function readOf(members: number): Promise<Record<string, number>> {
     await service.stop()
   }
 }
+
+/** The rows of some tables that a payment reconciliation of one distribution reads. */
+async function reconciled(database: Database, { productID, corporateActionID }: Distribution) {
+  const readings = await readingsOf(database, async (tx) => {
+    const subject = { productID, corporateActionID, fromDate: null, toDate: 'infinity' } as Subject
+    const rows = await read(
+      tx as unknown as Snapshot,
+      ReportType['Payment reconciliation'],
+      subject,
+    )
+    assert.equal(rows, 17)
+  })
+  return Object.fromEntries(
+    ['entitlement', 'biz_transaction', 'payment'].map((name) => [
+      name,
+      readings.reduce((sum, { table, rows }) => sum + (table === name ? rows : 0), 0),
+    ]),
+  )
+}
+
+describe('A payment reconciliation of one distribution', () => {
+  it('reads nothing of the others, however many there were', async () => {
+    const service = await startService()
+    const database = openAsService(service.connection)
+    try {
+      const { fund, distribution } = await paidFund(service, Array(40).fill(100))
+      await newRun(service.admin, fund)
+      const besides = async (others: number) => {
+        for (let n = 0; n < others; n++) {
+          await payOut(service, fund)
+          await newRun(service.admin, fund)
+        }
+        await rowsOf(service.connection, 'analyze')
+        return reconciled(database, distribution)
+      }
+      const few = await besides(2)
+      assert.deepEqual(await besides(4), few)
+    } finally {
+      await database.close()
+      await service.stop()
+    }
+  })
+})
 
 describe('Reports read in proportion to the members,', () => {
   it('of the past, too, whatever has been written anew since', async () => {

@@ -163,13 +163,28 @@ const runs = (own: Own) => sql`
     l (place, item, count, amount, should_be)
   where ${own('r')}`
 
+/** Some distributions and payment runs of a product, by their ids. */
+export type Reconciled = {
+  productID: number
+  distributions: readonly number[]
+  runs: readonly number[]
+}
+
 /**
- * Every line of the distributions and runs of a product, or of all: product_id, of, id, name, date,
- * currency_id, place, item, … Every table has the condition on the product: where Citus spreads the
- * ledger, a read of the past (KnownAt) finds the rows of a product in no other way.
+ * Every line of some distributions and runs of a product, or of all there are: product_id, of, id,
+ * name, date, currency_id, place, item, … Every table has the condition on the product: where Citus
+ * spreads the ledger, a read of the past (KnownAt) finds the rows of a product in no other way. So
+ * it has that on the ids, without which everything the product ever paid would be added up.
  */
-export function reconciliationLines(productID?: number): Fragment {
-  const own: Own = (alias) =>
-    productID === undefined ? sql`true` : sql`${raw(alias)}.product_id = ${productID}`
-  return sql`${distributions(own)} union all ${runs(own)}`
+export function reconciliationLines(only?: Reconciled): Fragment {
+  const own =
+    (key: string, ids: readonly number[] = []): Own =>
+    (alias) =>
+      only
+        ? sql`${raw(alias)}.product_id = ${only.productID}
+            and ${raw(`${alias}.${key}`)} = any(${ids}::int[])`
+        : sql`true`
+  return sql`
+    ${distributions(own('corporate_action_id', only?.distributions))}
+    union all ${runs(own('payment_run_id', only?.runs))}`
 }

@@ -1,8 +1,8 @@
-import sql, { join } from 'sql-template-tag'
-import { reconciliationLines } from '../../money/reconciliation/lines.ts'
+import sql, { empty } from 'sql-template-tag'
+import { type Reconciled, reconciliationLines } from '../../money/reconciliation/lines.ts'
 import type { Fragment, Snapshot } from '../../platform/sql/handle.ts'
+import { currency } from '../statement/parts.ts'
 import { aboutProduct, inPeriod } from './about.ts'
-import { currency } from './positions.ts'
 import { forEver, type Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
@@ -19,31 +19,47 @@ const columns: Column[] = [
   { key: 'currency', title: 'Currency', kind: 'text', width: 7 },
 ]
 
-/** The payment runs that pay any of the transactions t. */
-const runsOf = (productID: number, which: Fragment) => sql`
-  select m.payment_run_id from biz_transaction t
-  join payment_item m on m.product_id = t.product_id
-    and m.biz_transaction_id = t.biz_transaction_id
-  where t.product_id = ${productID} and ${which}`
+const inPeriodOf = ({ fromDate, toDate }: Subject) =>
+  sql`between ${fromDate ?? '-infinity'}::date and ${toDate}::date`
 
 /**
- * The lines of a distribution at any date, where the order names one; else the lines of a period,
- * and of a class where the order names one.
+ * The distributions d: the one that the order names, at any date, else those paid in its period, of
+ * the class where it names one.
  */
-function wantedOf({ productID, investmentID, corporateActionID, fromDate, toDate }: Subject) {
-  const of = (which: Fragment, runs: Fragment) => sql`case when l.of = 'Distribution' then ${which}
-    else l.id in (${runsOf(productID, runs)}) end`
-  if (corporateActionID)
-    return [of(sql`l.id = ${corporateActionID}`, sql`t.corporate_action_id = ${corporateActionID}`)]
-  const distributions = sql`
-    select d.corporate_action_id from distribution d
-    where d.product_id = ${productID} and d.investment_id = ${investmentID}`
-  return [
-    sql`l.date between ${fromDate ?? '-infinity'}::date and ${toDate}::date`,
-    ...(investmentID
-      ? [of(sql`l.id in (${distributions})`, sql`t.investment_id = ${investmentID}`)]
-      : []),
-  ]
+function distributionsOf(subject: Subject): Fragment {
+  const { investmentID, corporateActionID } = subject
+  if (corporateActionID) return sql`d.corporate_action_id = ${corporateActionID}`
+  const ofClass = investmentID ? sql`and d.investment_id = ${investmentID}` : empty
+  return sql`d.payment_date ${inPeriodOf(subject)} ${ofClass}`
+}
+
+/**
+ * The payment runs r: those that pay any of the distribution, else those of the period that pay any
+ * of the class.
+ */
+function runsOf(subject: Subject): Fragment {
+  const { productID, investmentID, corporateActionID } = subject
+  const pays = (which: Fragment) => sql`r.payment_run_id in (
+    select m.payment_run_id from biz_transaction t
+    join payment_item m on m.product_id = t.product_id
+      and m.biz_transaction_id = t.biz_transaction_id
+    where t.product_id = ${productID} and ${which})`
+  if (corporateActionID) return pays(sql`t.corporate_action_id = ${corporateActionID}`)
+  const ofClass = investmentID ? sql`and ${pays(sql`t.investment_id = ${investmentID}`)}` : empty
+  return sql`r.processing_date ${inPeriodOf(subject)} ${ofClass}`
+}
+
+async function reconciledBy(snapshot: Snapshot, subject: Subject): Promise<Reconciled> {
+  const { productID } = subject
+  const ids = async (select: Fragment) =>
+    (await snapshot.query<{ id: number }>(select)).map(({ id }) => id)
+  const distributions = await ids(sql`
+    select d.corporate_action_id as id from distribution d
+    where d.product_id = ${productID} and ${distributionsOf(subject)}`)
+  const runs = await ids(sql`
+    select r.payment_run_id as id from payment_run r
+    where r.product_id = ${productID} and ${runsOf(subject)}`)
+  return { productID, distributions, runs }
 }
 
 /**
@@ -54,8 +70,9 @@ export const reconciliationSketch = async (
   snapshot: Snapshot,
   subject: Subject,
 ): Promise<Sketch> => {
-  const { productID, corporateActionID, fromDate, toDate } = subject
+  const { corporateActionID, fromDate, toDate } = subject
   const isOfPeriod = !corporateActionID && (fromDate !== null || toDate !== forEver)
+  const only = await reconciledBy(snapshot, subject)
   return {
     title: 'Payment reconciliation',
     about: [...(await aboutProduct(snapshot, subject)), ...(isOfPeriod ? [inPeriod(subject)] : [])],
@@ -64,10 +81,9 @@ export const reconciliationSketch = async (
       select l.of, l.id::text as number, l.name, l.date, l.item, l.count, l.place,
         round(l.amount, i.decimals) as amount, round(l.should_be, i.decimals) as "shouldBe",
         round(l.amount - l.should_be, i.decimals) as difference, ${currency} as currency, l.id
-      from (${reconciliationLines(productID)}) l
+      from (${reconciliationLines(only)}) l
       cross join lateral (
-        select l.currency_id, minor_units(l.currency_id) as decimals) i
-      where ${join(wantedOf(subject), ' and ')}`,
+        select l.currency_id, minor_units(l.currency_id) as decimals) i`,
     order: sql`of, id, place`,
   }
 }
