@@ -5,7 +5,7 @@ import { rowsOf } from '../support/database.ts'
 import { eventsAfter, feedEnd } from '../support/events.ts'
 import { getBytes, sha256 } from '../support/files.ts'
 import { unique } from '../support/investors.ts'
-import { type Fund, newFund, newPrice, newProduct, only, poster } from '../support/ledger.ts'
+import { dayIn, type Fund, newFund, newPrice, newProduct, only, poster } from '../support/ledger.ts'
 import { newKey } from '../support/personas.ts'
 import { temporaryFolder, until } from '../support/process.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
@@ -93,6 +93,9 @@ describe('POST /Report', () => {
     assert.deepEqual(fieldsOf(statement), ['bizEntityID'])
     const period = { fromDate: '2026-02-01', toDate: '2026-01-01' }
     refused(await admin.post('/Report', { reportTypeID: 3, ...product, ...period }), 400)
+    // Without a last day it is today.
+    const ahead = { reportTypeID: 3, ...product, fromDate: dayIn(2) }
+    refused(await admin.post('/Report', ahead), 400, 'invalid_period')
   })
 
   it('is of the day that it is where the product is, where no day is given', async () => {

@@ -175,7 +175,11 @@ function refuseSettled(stored: Stored) {
   refuseUnderWay(stored)
   const { statusID } = stored
   if (statusID !== Configured)
-    throw conflict('wrong_stage', 'The distribution is declared; it cannot be changed any more.')
+    throw conflict(
+      'wrong_stage',
+      'The distribution is declared: to change it, take its stages back first ' +
+        '(POST /Distribution/Reverse).',
+    )
 }
 
 export async function updateDistribution(

@@ -227,6 +227,7 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
   const tx = inProduct(all, run.productID)
   await refuseUnreturned(tx, run, asked.paymentIDs)
   const today = await todayOf(tx, run.productID)
+  await refuseRecent(tx, run, asked, today)
   const wanted = sql`${ofRun(run, 't')} and t.state = 'Returned'
     and t.state_date <= ${today}::date - ${asked.days}::int
     and (${asked.paymentIDs ?? null}::bigint[] is null
@@ -235,10 +236,35 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
   const marked = await tx.query<{ id: number }>(sql`
     update payment t set state = 'Unclaimed' where ${wanted} returning t.payment_id as id`)
   if (marked.length === 0)
-    throw conflict('nothing_returned', `No payment of the run was returned ${asked.days} days ago.`)
+    throw conflict(
+      'nothing_returned',
+      `No payment of the run was returned at least ${asked.days} days ago.`,
+    )
   await closeIfDone(tx, actor, run)
   const paymentIDs = marked.map(({ id }) => id).sort((a, b) => a - b)
   return told(tx, actor, run, { days: asked.days, payments: marked.length, paymentIDs })
+}
+
+/** Refuses payments that a request names and that came back too lately, rather than ignoring them. */
+async function refuseRecent(
+  tx: Tx,
+  run: RunID,
+  { paymentIDs = [], days }: Unclaimed,
+  today: string,
+) {
+  const rows = await tx.query<{ id: number; date: string }>(sql`
+    select p.payment_id as id, p.state_date::text as date from payment p
+    where ${ofRun(run, 'p')} and p.payment_id = any(${paymentIDs}::bigint[])
+      and p.state_date > ${today}::date - ${days}::int`)
+  const dates = new Map(rows.map(({ id, date }) => [id, date]))
+  refuseAll(
+    409,
+    paymentIDs.flatMap((id, place): Problem[] => {
+      const [field, date] = [`paymentIDs[${place}]`, dates.get(id)]
+      const message = `${field} was returned on ${date}, less than ${days} days ago.`
+      return date === undefined ? [] : [{ code: 'nothing_returned', field, message }]
+    }),
+  )
 }
 
 /**

@@ -34,7 +34,11 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
   const { reportTypeID, top, knownAt } = input
   const format = input.format ?? usualFormat(input)
   checkMayRead(actor, reportTypeID)
-  refuseAll(400, [...neededBy(input, format), ...wrongPeriod(input), ...wrongFormat(input, format)])
+  refuseAll(400, [
+    ...neededBy(input, format),
+    ...wrongPeriod(input.fromDate, input.toDate ?? input.date),
+    ...wrongFormat(input, format),
+  ])
   const about = await subjectOf(tx, actor, input)
   const { productID, investmentID, corporateActionID, bizEntityID, accountID } = about
   const { name = kinds[reportTypeID]!.title, date, fromDate, toDate } = input
@@ -42,14 +46,15 @@ export async function createReport(tx: Tx, actor: Actor, input: ReportInput): Pr
     select coalesce(${knownAt}::timestamptz > clock_timestamp(), false) as "isAhead"`)
   if (given!.isAhead) throw invalid('out_of_range', 'knownAt lies in the future.', 'knownAt')
   const today = await todayOf(tx, productID)
+  const lastDay = toDate ?? date ?? usualEnd(input, today)
+  refuseAll(400, wrongPeriod(fromDate, lastDay))
   const [row] = await tx.query<{ id: number }>(sql`
     insert into report (report_type_id, name, format, product_id, investment_id,
       corporate_action_id, biz_entity_id, account_id, date, from_date, to_date, top, user_id,
       api_key_id, username, known_at)
     values (${reportTypeID}, ${name}, ${format}, ${productID}, ${investmentID},
       ${corporateActionID}, ${bizEntityID}, ${accountID},
-      ${date ?? toDate ?? today}, ${fromDate}, ${toDate ?? date ?? usualEnd(input, today)}, ${top},
-      ${actor.userID},
+      ${date ?? toDate ?? today}, ${fromDate}, ${lastDay}, ${top}, ${actor.userID},
       ${actor.apiKeyID}, ${actor.username}, ${knownAt})
     returning report_id as id`)
   const { id } = row!
@@ -112,10 +117,15 @@ function wrongFormat({ reportTypeID }: ReportInput, format: Format): Problem[] {
   return [{ code: 'invalid_value', field: 'format', message }]
 }
 
-function wrongPeriod({ fromDate, toDate, date }: ReportInput): Problem[] {
-  const end = toDate ?? date
-  return fromDate && end && fromDate > end
-    ? [{ code: 'invalid_period', field: 'fromDate', message: 'fromDate is after the last day.' }]
+function wrongPeriod(fromDate: string | undefined, lastDay: string | null | undefined): Problem[] {
+  return fromDate && lastDay && fromDate > lastDay
+    ? [
+        {
+          code: 'invalid_period',
+          field: 'fromDate',
+          message: `fromDate is after the last day, ${lastDay}.`,
+        },
+      ]
     : []
 }
 
