@@ -5,6 +5,7 @@ import type { Snapshot } from '../../platform/sql/handle.ts'
 import { lastThree } from '../../platform/sql/render.ts'
 import { spaced } from '../statement/letter.ts'
 import {
+  currency,
   itsAccount,
   itsClass,
   itsDistribution,
@@ -16,7 +17,6 @@ import {
   wanted,
 } from '../statement/parts.ts'
 import { aboutProduct, type Label, longDate } from './about.ts'
-import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 

@@ -1,8 +1,8 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { itsAccount, itsClass } from '../statement/parts.ts'
+import { className, itsAccount, itsClass } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
-import { className, positionsOf } from './positions.ts'
+import { positionsOf } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 

@@ -1,15 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
+import { className, currency, shownPrice } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
-import {
-  className,
-  currency,
-  marketValue,
-  positionsOf,
-  priceAsAt,
-  shownPrice,
-  withOwners,
-} from './positions.ts'
+import { marketValue, positionsOf, priceAsAt, withOwners } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 

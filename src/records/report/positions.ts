@@ -1,8 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
-import { nameArray } from '../../ledger/biz-transaction/sql.ts'
 import { positionsAsAt } from '../../ledger/holding/sql.ts'
-import { lookups } from '../../platform/lookup/lookups.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import { accountsOf, itsAccount, itsClass, itsOwner } from '../statement/parts.ts'
 import type { Subject } from './subject.ts'
@@ -17,13 +15,6 @@ export const positionsOf = ({ productID, investmentID, bizEntityID, accountID, d
 /** Joins the account, the owner and the class of a holding h. */
 export const withOwners = sql`
   ${itsAccount('h')} ${itsOwner} ${itsClass('h')}`
-
-export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
-export const currency = raw(`${nameArray(lookups.Currency)}[i.currency_id]`)
-
-/** Rounds a price to at least four decimals, so that prices line up; more where it has more. */
-export const shownPrice = (column: string) =>
-  raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))`)
 
 /** Joins the price of a date, or the last price before it. */
 export const priceAsAt = (date: Fragment) => sql`

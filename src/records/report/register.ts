@@ -1,9 +1,9 @@
 import sql, { raw } from 'sql-template-tag'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { addressThatCounts, surname } from '../statement/parts.ts'
+import { addressThatCounts, className, surname } from '../statement/parts.ts'
 import { aboutProduct, asAt } from './about.ts'
-import { className, positionsOf, withOwners } from './positions.ts'
+import { positionsOf, withOwners } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 

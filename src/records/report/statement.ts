@@ -2,13 +2,21 @@ import sql, { raw } from 'sql-template-tag'
 import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { itsAccount, itsClass, knownThen, wanted } from '../statement/parts.ts'
+import {
+  className,
+  currency,
+  itsAccount,
+  itsClass,
+  knownThen,
+  shownPrice,
+  typeName,
+  wanted,
+} from '../statement/parts.ts'
 import { aboutProduct, inPeriod, type Label, signs } from './about.ts'
-import { className, currency, shownPrice } from './positions.ts'
 import { addressOfEntity } from './register.ts'
 import type { Subject } from './subject.ts'
 import type { Chart, Column, Sketch } from './table.ts'
-import { countedIn, typeName } from './transactions.ts'
+import { countedIn } from './transactions.ts'
 
 const columns: Column[] = [
   { key: 'accountNumber', title: 'Account', kind: 'text', width: 9 },

@@ -1,10 +1,17 @@
 import sql, { raw } from 'sql-template-tag'
-import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { itsAccount, itsClass, itsOwner, wanted } from '../statement/parts.ts'
+import {
+  className,
+  currency,
+  itsAccount,
+  itsClass,
+  itsOwner,
+  shownPrice,
+  typeName,
+  wanted,
+} from '../statement/parts.ts'
 import { aboutProduct, inPeriod, signs } from './about.ts'
-import { className, currency, shownPrice } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 
@@ -26,8 +33,6 @@ const columns: Column[] = [
   { key: 'balance', title: 'Units after', kind: 'number', width: 13, decimals: 4 },
   { key: 'currency', title: 'Currency', kind: 'text', width: 8 },
 ]
-
-export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
 
 /** The entry fee, where the transaction had one; it is part of the amount paid. */
 const entryFee = raw(

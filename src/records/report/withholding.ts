@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Snapshot } from '../../platform/sql/handle.ts'
-import { isPaid, itsClass, wanted } from '../statement/parts.ts'
+import { currency, isPaid, itsClass, wanted } from '../statement/parts.ts'
 import { aboutProduct, inPeriod } from './about.ts'
-import { currency } from './positions.ts'
 import type { Subject } from './subject.ts'
 import type { Column, Sketch } from './table.ts'
 

@@ -1,22 +1,17 @@
 import sql, { raw } from 'sql-template-tag'
 import { priceOn, worthOf } from '../../catalogue/investment/price-on.ts'
-import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { counts } from '../../platform/lookup/counts.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
 import type { Holding, StatementKind, StatementSubject } from './kind.ts'
 import { grouped, type Letter, longDate, type Section, shortDate } from './letter.ts'
-import { className, currency, itsClass, money, wanted } from './parts.ts'
-
-const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
-const price = (column: string) =>
-  raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))::text`)
+import { className, currency, itsClass, money, shownPrice, typeName, wanted } from './parts.ts'
 
 /** Transaction id, date, type, units, price, amount, entry fee, units afterwards. */
 type Line = [string, string, string, string | null, string | null, string, string | null, string]
 
 const lineOf = sql`json_build_array(b.biz_transaction_id::text, b.transaction_date, ${typeName},
   case when b.quantity <> 0 then round(b.quantity, i.unit_decimals)::text end,
-  ${price('b.investment_price')}, ${raw(money('b.amount'))},
+  ${shownPrice('b.investment_price')}::text, ${raw(money('b.amount'))},
   case when b.entry_fee_amount > 0 then ${raw(money('b.entry_fee_amount'))} end,
   round(b.closing_quantity, i.unit_decimals)::text)`
 
@@ -140,7 +135,7 @@ export const holdingStatement: StatementKind<Period, Held> = {
               ${before} as opening, (
                 select json_agg(${lineOf} order by b.transaction_date, b.biz_transaction_id)
                 from transaction_line b where ${inPeriod(subject, subject.fromDate)}) as lines,
-              ${stateAt(end)} as closing, ${price('v.price')} as price, ${worth(end)} as value
+              ${stateAt(end)} as closing, ${shownPrice('v.price')}::text as price, ${worth(end)} as value
             from holding h ${itsClass('h')}
             left join lateral (${priceOn('i.investment_id', end)}) v on true
             where h.product_id = ${subject.productID} and h.account_id = a.account_id

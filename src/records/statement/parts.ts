@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { usualKinds } from '../../catalogue/product/income-kinds.ts'
+import { ofKind } from '../../ledger/biz-transaction/kinds.ts'
 import { lookups } from '../../platform/lookup/lookups.ts'
 import { conflict, notFound } from '../../platform/refusal.ts'
 import type { Fragment } from '../../platform/sql/handle.ts'
@@ -15,6 +16,11 @@ export const currency = raw(
     .map((code) => `'${code}'`)
     .join(', ')}])[i.currency_id]`,
 )
+/** The name of the kind of transaction b. */
+export const typeName = raw(ofKind('b.biz_transaction_type_id', ({ name }) => name))
+/** Rounds a price to at least four decimals, so that prices line up; more where it has more. */
+export const shownPrice = (column: string) =>
+  raw(`round(${column}, greatest(4, scale(trim_scale(${column}))))`)
 /** An amount of money as text, with the decimals of the currency of the class i. */
 export const money = (column: string) => `round(${column}, minor_units(i.currency_id))::text`
 
