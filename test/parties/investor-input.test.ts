@@ -54,6 +54,35 @@ describe('Blanks around a value', () => {
   })
 })
 
+describe('A name', () => {
+  const unseen = ['\u200b', '\u00a0\u2060\ufeff', '\u3164', '\u2800', '\u00ad \u200e']
+
+  it('of nothing that can be seen is empty: of investors, products, keys, issuers', async () => {
+    const { admin } = service
+    for (const name of unseen) {
+      for (const [path, body, field] of [
+        ['/BizEntity', entityOf(productID, { name }), 'name'],
+        ['/Product', { name }, 'name'],
+        ['/Product', { name: 'Fund', issuer: { name } }, 'issuer.name'],
+        ['/ApiKey', { name, permissions: [] }, 'name'],
+        ['/Approval/Reject', { approvalID: 1, reason: name }, 'reason'],
+      ] as const) {
+        const reply = await admin.post(path, body)
+        refused(reply, 400, 'invalid_value')
+        assert.deepEqual([fieldsOf(reply), reply.message], [[field], `${field} must not be empty.`])
+      }
+      const { externalPersonId } = await post('/Person', { externalPersonId: name })
+      assert.equal(externalPersonId, null, 'an external id of nothing is none')
+    }
+    refused(await admin.get(`/Search?Text=${encodeURIComponent('\u200b\u200b')}`), 400, 'required')
+  })
+
+  it('stays as it is sent where something in it can be seen', async () => {
+    for (const name of ['\u200bAnn', '\u{1f469}\u200d\u{1f4bb}', '\u0634\u200c\u0645', '\u00b7'])
+      assert.equal((await post('/BizEntity', entityOf(productID, { name }))).name, name)
+  })
+})
+
 describe('A communication of type Email', () => {
   it('is an address: one @, no blanks, at most 254 characters', async () => {
     for (const name of ['ann', 'a@b@c', 'a b@c.d', '@b', 'a@', `${'a'.repeat(250)}@b.cd`]) {

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { firstDate, isDate } from './dates.ts'
-import type { Check, DecimalRule } from './keywords.ts'
+import { type Check, type DecimalRule, usualMust } from './keywords.ts'
 
 /**
  * The kinds of field the API knows. Each is JSON Schema, plus the few keywords of our own that
@@ -16,14 +16,21 @@ export const LongId = Type.Integer({
   format: 'int64',
   identifier: true,
 })
-/** Blanks around a value mean nothing, and an empty text is none. */
-export const trimmed = (value: unknown) =>
-  typeof value === 'string' ? value.trim() || undefined : value
+/** A character that can be seen: zero-width and other invisible characters count as blanks. */
+const visible = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
+const isBlank = (text: string) => !visible.test(text)
+/** Blanks around a value mean nothing, and a text of blanks is none. */
+export const trimmed = (value: unknown) => {
+  if (typeof value !== 'string') return value
+  return isBlank(value) ? undefined : value.trim()
+}
 export const ExternalId = Type.String({ minLength: 1, maxLength: 50, conformed: trimmed })
 export const text = (maxLength: number, options: object = {}) =>
   Type.String({ maxLength, ...options })
+const notBlank: Check = (value) =>
+  typeof value === 'string' && isBlank(value) ? [{ words: usualMust }] : []
 export const requiredText = (maxLength: number, options: object = {}) =>
-  Type.String({ minLength: 1, maxLength, pattern: '\\S', ...options })
+  Type.String({ minLength: 1, maxLength, pattern: '\\S', check: notBlank, ...options })
 export const Flag = Type.Boolean()
 /** A flag that is true unless the request says otherwise. */
 export const FlagSet = Type.Boolean({ default: true })

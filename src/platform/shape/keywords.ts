@@ -6,6 +6,9 @@ export type Finding = { field?: string; code?: Code; words: string }
 /** Must accept values of any type, because types are checked in the same pass, not before. */
 export type Check = (value: unknown) => Finding[]
 
+/** What a text must be, where its schema has no `must`. */
+export const usualMust = 'must not be empty'
+
 export type DecimalRule = { minimum?: string; above?: string; maximum?: string }
 
 /**

@@ -4,7 +4,7 @@ import type { Code } from '../problem-codes.ts'
 import type { Problem } from '../refusal.ts'
 import { isDate, isDateTime } from './dates.ts'
 import { compareDecimals, decimalDigits, plainDecimal } from './decimal.ts'
-import { type Check, type DecimalRule, type Node, nodeOf } from './keywords.ts'
+import { type Check, type DecimalRule, type Node, nodeOf, usualMust } from './keywords.ts'
 import { inside, itemOf } from './path.ts'
 
 /** The rules of a schema as one function: it returns everything that is wrong with a value. */
@@ -125,7 +125,7 @@ const pageTooLarge = (field: string, { data, params }: ErrorObject): Problem => 
 
 function judgement(error: ErrorObject): [Code, string] {
   const { keyword, params, schema } = error
-  const { lookup, must = 'must not be empty' } = parentOf(error)
+  const { lookup, must = usualMust } = parentOf(error)
   switch (keyword) {
     case 'check':
       return [params.code ?? 'invalid_value', params.words]
