@@ -5,3 +5,4 @@ const mailbox = /^[^@\s\p{Cc}<>()[\]\\,;:"]+@[^@\s\p{Cc}<>()[\]\\,;:"]+$/u
  * to a@b. Only a sent message shows whether the mailbox exists.
  */
 export const isMailbox = (text: string) => text.length <= 254 && mailbox.test(text)
+export const mailboxWords = 'must be one e-mail address of at most 254 characters, and nothing else'

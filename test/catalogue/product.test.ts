@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { skipSpread, whileReferredTo } from '../support/database.ts'
+import { rowsOf, skipSpread, whileReferredTo } from '../support/database.ts'
 import { fieldsOf, refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -218,6 +218,37 @@ describe('The logo of an issuer', () => {
     assert.equal((await write({ ...issuer, name: 'Other' })).status, 200)
     assert.equal((await write({ name: 'None' })).data[0].issuer.logoDocumentID, null)
   })
+})
+
+describe('The e-mail address of an issuer', () => {
+  it('is one mailbox, or none; one of old stays as long as it is not changed', async () => {
+    const own = await create()
+    const write = (email: unknown) =>
+      service.admin.put('/Product', { ...own, issuer: { name: 'Issuer', email } })
+    for (const email of ['funds', 'a@b,c@d', 'Boss <a@b>', `${'a'.repeat(250)}@b.cd`, 'a@b\nc']) {
+      const replies = [await write(email)]
+      if (email.length <= 254) replies.push(await post({ name: 'Issuer', email }))
+      for (const reply of replies) {
+        refused(reply, 400)
+        assert.deepEqual(fieldsOf(reply), ['issuer.email'])
+      }
+    }
+    const shown = async (email: unknown) => (await write(email)).data[0].issuer.email
+    assert.equal(await shown(' funds@example.com '), 'funds@example.com')
+    for (const none of [null, undefined, '', ' ']) assert.equal(await shown(none), null)
+    const old = 'Funds <funds@example.com>'
+    await rowsOf(
+      service.connection,
+      `update product set issuer = json_build_object('name', 'Issuer', 'email', $2::text)
+       where product_id = $1`,
+      [own.productID, old],
+    )
+    assert.equal((await read(own.productID))[0].issuer.email, old)
+    assert.equal(await shown(old), old)
+    refused(await write(`Our ${old}`), 400, 'invalid_value')
+  })
+
+  const post = (issuer: object) => service.admin.post('/Product', { name: 'New', issuer })
 })
 
 describe('DELETE /Product', () => {

@@ -7,6 +7,7 @@ import {
   optional,
   requiredText,
   text,
+  trimmed,
 } from '../../platform/shape/fields.ts'
 import type { Check } from '../../platform/shape/keywords.ts'
 import { incomeKinds } from './income-kinds.ts'
@@ -86,7 +87,7 @@ export const Issuer = document(
       abn: optional(text(20)),
       address: optional(text(500)),
       phone: optional(text(50)),
-      email: optional(text(254)),
+      email: optional(text(254, { conformed: trimmed })),
       website: optional(text(200)),
       logoDocumentID: optional({
         ...Id,

@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
+import { isMailbox, mailboxWords } from '../../mailbox.ts'
 import type { Actor } from '../../platform/actor.ts'
 import { forbidden, invalid } from '../../platform/refusal.ts'
+import { trimmed } from '../../platform/shape/fields.ts'
 import { changesBetween } from '../../platform/shape/mask.ts'
 import type { Sql, Tx } from '../../platform/sql/handle.ts'
 import { identify, namesAny, noSuch, reference } from '../../platform/sql/identify.ts'
@@ -37,6 +39,7 @@ export async function createProduct(
   const row = rowFrom(productTable, input)
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, undefined, row)
+  refuseNoMailbox(undefined, input)
   await refuseUnknownLogo(tx, 0, input)
   await refuseFuture(tx, actor, undefined, row)
   const id = await put(tx, productTable, undefined, row)
@@ -60,6 +63,7 @@ export async function updateProduct(
   const row = rowFrom(productTable, input, { product_id: id }, stored)
   row.time_zone ??= timeZone
   await refuseUnknownZone(tx, stored, row)
+  refuseNoMailbox(stored, input)
   await refuseUnknownLogo(tx, id, input)
   refuseUnlocking(actor, stored, row)
   await refuseFuture(tx, actor, stored, row)
@@ -84,6 +88,15 @@ async function refuseUnknownZone(tx: Sql, before: Row | undefined, row: Row) {
   const zone = row.time_zone as string
   if (zone !== before?.time_zone && !(await knowsZone(tx, zone)))
     throw invalid('invalid_value', `The database does not know the time zone ${zone}.`, 'timeZone')
+}
+
+/** The e-mail address is one mailbox, or as it is stored: earlier versions took any text. */
+function refuseNoMailbox(before: Row | undefined, { issuer }: ProductInput) {
+  const email = issuer?.email
+  if (email === undefined || isMailbox(email)) return
+  const stored = JSON.parse((before?.issuer as string | null | undefined) ?? 'null')
+  if (trimmed(stored?.email) !== email)
+    throw invalid('invalid_value', `issuer.email ${mailboxWords}.`, 'issuer.email')
 }
 
 const logo = reference(

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isMailbox } from '../../mailbox.ts'
+import { isMailbox, mailboxWords } from '../../mailbox.ts'
 import { paging } from '../../platform/http/paging.ts'
 import { lookupID, lookups } from '../../platform/lookup/lookups.ts'
 import {
@@ -32,12 +32,7 @@ const emailIsAddress: Check = (value) => {
   const { communicationTypeID, name } = (value ?? {}) as Record<string, unknown>
   if (communicationTypeID !== lookups.CommunicationType.Email || typeof name !== 'string') return []
   if (isMailbox(name)) return []
-  return [
-    {
-      field: 'name',
-      words: 'must be one e-mail address of at most 254 characters, and nothing else',
-    },
-  ]
+  return [{ field: 'name', words: mailboxWords }]
 }
 const own: Check = (value) => [...exactlyOneOwner(value), ...emailIsAddress(value)]
 
