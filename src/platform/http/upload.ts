@@ -117,6 +117,7 @@ async function receiveForm(
 ): Promise<Received> {
   const fields = new Map<string, unknown>()
   const names: string[] = []
+  const told: ToldByPart = {}
   let file: Arrived | undefined
   try {
     // We limit the size ourselves: the library would cut the file off, and a cut file must not look
@@ -137,40 +138,41 @@ async function receiveForm(
       if (name !== 'file') throw misplacedFile(part.fieldname)
       file = await door.arrive(part.file)
       fields.set('file', '')
-      if (part.filename && !fields.has('filename')) fields.set('partname', part.filename)
-      if (part.mimetype && !fields.has('contenttype')) fields.set('parttype', part.mimetype)
+      if (part.filename) told.fileName = part.filename
+      if (part.mimetype) told.contentType = part.mimetype
     }
+    return { body: bodyOfForm(schema, { fields, names, told }), file }
   } catch (error) {
     await file?.discard()
     throw error
   }
-  return { body: bodyOfForm(schema, fields, names), file }
 }
+
+/** What the part with the file says of it; fields of the form say it with more right. */
+type ToldByPart = { fileName?: string; contentType?: string }
+type Form = { fields: ReadonlyMap<string, unknown>; names: readonly string[]; told: ToldByPart }
 
 /**
  * Turns the texts of a form into the types of the schema: numbers and flags. Unknown fields are
  * kept so that they are reported as ignored: a misspelt field must not go unnoticed.
  */
-function bodyOfForm(
-  { properties }: TObject,
-  fields: ReadonlyMap<string, unknown>,
-  names: readonly string[],
-): object {
+function bodyOfForm({ properties }: TObject, { fields, names, told }: Form): object {
   const known = new Set(Object.keys(properties).map((name) => name.toLowerCase()))
   const given = (name: string) => {
     const value = fields.get(name.toLowerCase())
     const { type } = nodeOf(properties[name] ?? {})
-    if (type === 'boolean') return flags[String(value).toLowerCase()] ?? value
-    return type === 'integer' && /^\d{1,16}$/.test(String(value)) ? Number(value) : value
+    if (typeof value !== 'string') return value // a part that is JSON
+    if (type === 'boolean') return flags[value.toLowerCase()] ?? value
+    return type === 'integer' && /^\d{1,16}$/.test(value) ? Number(value) : value
   }
   const others = names.filter((name) => !known.has(name.toLowerCase()))
   return {
     ...Object.fromEntries(others.map((name) => [name, fields.get(name.toLowerCase())])),
     ...Object.fromEntries(Object.keys(properties).map((name) => [name, given(name)])),
-    fileName: fields.get('filename') ?? fields.get('partname'),
+    fileName: fields.get('filename') ?? told.fileName,
     // The browser's content type of the part, if the schema has such a field.
     ...(known.has('contenttype') && {
-      contentType: fields.get('contenttype') ?? fields.get('parttype'),
+      contentType: fields.get('contenttype') ?? told.contentType,
     }),
     content: fields.get('file'),
   }
