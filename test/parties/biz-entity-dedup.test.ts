@@ -279,6 +279,42 @@ describe('Entities in one request', () => {
     assert.equal((await post([1, 3, 5].map((i) => entities[i]))).recordCount, 3)
   })
 
+  it('are refused with all external ids of what they own that are taken, seen or not', async () => {
+    const other = (await newProduct(service)).productID
+    const kinds = [
+      ['addresses', 'externalAddressId'],
+      ['communications', 'externalCommunicationId'],
+      ['paymentDetails', 'externalPaymentDetailId'],
+    ] as const
+    const limited = await service.userWith({ role: 'Operator', productIDs: [other] })
+    for (const [list, field] of kinds) {
+      const own = (id: string) => ({ [list]: [{ [field]: id }] })
+      const ids = Array.from({ length: 5 }, () => unique('X'))
+      only(
+        await post(entityOf(productID, { [list]: ids.slice(0, 3).map((id) => ({ [field]: id })) })),
+      )
+      const before = await stateOf(service)
+      // The last is brought twice, by the entity and by its person.
+      const person = list === 'paymentDetails' ? {} : own(ids[4]!)
+      const entities = ids.map((id, i) =>
+        entityOf(other, {
+          ...own(id),
+          ...(i === 4 && { bizEntityParties: [{ person: { firstName: 'Ann', ...person } }] }),
+        }),
+      )
+      for (const client of [limited, service.admin]) {
+        const reply = await client.post('/BizEntity', entities)
+        refused(reply, 409, 'duplicate')
+        const named = [0, 1, 2].map((i) => `[${i}].${list}[0].${field}`)
+        assert.deepEqual(fieldsOf(reply).slice(0, 3), named)
+      }
+      assert.equal(await stateOf(service), before)
+      assert.equal((await limited.post('/BizEntity', [entities[3]])).status, 200)
+      if (list !== 'paymentDetails')
+        refused(await limited.post('/BizEntity', [entities[4]]), 409, 'duplicate')
+    }
+  })
+
   it('take the numbers and external ids of accounts that leave in the same request', async () => {
     const [first, second] = [unique('A'), unique('A')]
     const named = (name: string) => ({ productID, accountNumber: name, externalAccountId: name })

@@ -5,6 +5,7 @@ import type { Fragment, Sql } from '../../platform/sql/handle.ts'
 import { identified, namesAny, noSuch } from '../../platform/sql/identify.ts'
 import { columns, renderOne } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
+import { refuseTakenIDs } from '../../platform/sql/taken.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
 import {
@@ -38,6 +39,7 @@ export const addressKind: OwnedKind = {
     record: NestedAddress,
     others: ownerColumns(owners),
     inOrderOf: 'external_address_id',
+    refuseTaken: refuseTakenIDs('address'),
     keepsVersions: true,
   }),
   owners,

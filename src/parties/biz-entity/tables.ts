@@ -1,9 +1,5 @@
-import sql from 'sql-template-tag'
-import { constraints } from '../../platform/constraints.ts'
-import { refuseAll } from '../../platform/refusal.ts'
-import { inside } from '../../platform/shape/path.ts'
-import type { Tx } from '../../platform/sql/handle.ts'
-import { defineTable, type PathOf, type Row } from '../../platform/sql/rows.ts'
+import { defineTable } from '../../platform/sql/rows.ts'
+import { refuseTakenIDs } from '../../platform/sql/taken.ts'
 import { accountTable } from '../account/table.ts'
 import { addressKind } from '../address/sql.ts'
 import { communicationKind } from '../communication/sql.ts'
@@ -14,35 +10,12 @@ import { parentTable } from './parents.ts'
 import { partyTable } from './parties.ts'
 import { BizEntityRecord } from './schema.ts'
 
-/**
- * Refuses all entities of a request whose external id is taken: a file that is imported again has
- * thousands. A single entity is left to the unique constraint, which reports it just as well.
- */
-async function refuseTaken(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
-  const named = rows.filter((row) => row.external_biz_entity_id !== null)
-  if (named.length < 2) return
-  const ids = named.map((row) => row.external_biz_entity_id)
-  const found = await tx.query<{ external: string }>(sql`
-    select external_biz_entity_id as external from biz_entity
-    where external_biz_entity_id = any(${ids}::text[])`)
-  const taken = new Set<unknown>(found.map(({ external }) => external))
-  const { status, field, ...problem } = constraints.biz_entity_external_id_unique!
-  refuseAll(
-    status,
-    named.flatMap((row) =>
-      taken.has(row.external_biz_entity_id)
-        ? [{ ...problem, field: inside(pathOf(row), field!) }]
-        : [],
-    ),
-  )
-}
-
 export const entityTable = defineTable('biz_entity', {
   key: 'biz_entity_id',
   record: BizEntityRecord,
   others: { product_id: 'integer' },
   inOrderOf: 'external_biz_entity_id',
-  refuseTaken,
+  refuseTaken: refuseTakenIDs('biz_entity'),
   keepsVersions: true,
   updatedDate: true,
 })

@@ -9,6 +9,7 @@ import { identified } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type PathOf, type Row } from '../../platform/sql/rows.ts'
+import { refuseTakenIDs } from '../../platform/sql/taken.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleOwned } from '../investor/scope.ts'
 import {
@@ -37,7 +38,7 @@ const selectCommunication = (where: Fragment, from = sql`communication`) => sql`
  * Refuses all e-mail addresses of a request that are taken. A single address is left to the unique
  * constraint, which reports it just as well.
  */
-async function refuseTaken(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
+async function refuseTakenEmails(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
   const emails = rows.filter((row) => row.communication_type_id === lookups.CommunicationType.Email)
   if (emails.length < 2) return
   const taken = await tx.query<{ place: number }>(sql`
@@ -57,6 +58,8 @@ async function refuseTaken(tx: Tx, rows: readonly Row[], pathOf: PathOf) {
   )
 }
 
+const refuseTakenExternals = refuseTakenIDs('communication')
+
 const owners = ['bizEntity', 'person', 'organisation'] as const
 
 export const communicationKind: OwnedKind = {
@@ -68,7 +71,10 @@ export const communicationKind: OwnedKind = {
     // E-mail addresses are unique on the platform: writing in this order, requests with the same
     // addresses wait for each other instead of deadlocking.
     inOrderOf: 'name',
-    refuseTaken,
+    refuseTaken: async (...given) => {
+      await refuseTakenExternals(...given)
+      await refuseTakenEmails(...given)
+    },
     keepsVersions: true,
   }),
   owners,

@@ -5,6 +5,7 @@ import { identified } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, lastThree } from '../../platform/sql/render.ts'
 import { defineTable, type Row } from '../../platform/sql/rows.ts'
+import { refuseTakenIDs } from '../../platform/sql/taken.ts'
 import { bizEntityParameter } from '../investor/identities.ts'
 import { listOf, type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
 import { visibleEntity } from '../investor/scope.ts'
@@ -47,6 +48,7 @@ export const paymentDetailKind: OwnedKind = {
     record: NestedPaymentDetail,
     others: ownerColumns(owners),
     inOrderOf: 'external_payment_detail_id',
+    refuseTaken: refuseTakenIDs('payment_detail'),
     updatedDate: true,
     keepsVersions: true,
   }),
