@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { migrationsFolder } from '../../src/platform/sql/migrate.ts'
+import { recordStatements } from '../golden/statements.ts'
 import { rowsOf } from '../support/database.ts'
-import { newAccounts, newProduct } from '../support/ledger.ts'
+import { entityOf } from '../support/investors.ts'
+import { newAccounts, newProduct, only } from '../support/ledger.ts'
 import { withService } from '../support/service.ts'
 
 const file = new URL('0069-account-numbers-without-blanks.sql', migrationsFolder)
@@ -47,4 +49,31 @@ it('Account numbers of old lose the blanks around them, unless that makes two of
       kept.map(({ number }) => number),
       [' A1', '\tD 1\u00a0', ' B1 '],
     )
+  }))
+
+it('A new account gets a number in a few steps, however many of the next ones are taken', () =>
+  withService({}, async (service) => {
+    const { admin, connection } = service
+    const { productID } = await newProduct(service)
+    const open = async (accounts: object[] = [{ productID }]) => {
+      const { accounts: made } = only(
+        await admin.post('/BizEntity', entityOf(productID, { accounts })),
+      )
+      return made.map(({ accountNumber }: { accountNumber: string }) => Number(accountNumber))
+    }
+    const [last] = await open()
+    // As of a register that was taken over with its numbers.
+    await rowsOf(
+      connection,
+      `insert into retired_account_number (product_id, account_number)
+       select $1, n::text from generate_series($2::int + 1, $2 + 3000) n`,
+      [productID, last],
+    )
+    const recording = recordStatements()
+    const numbers = await open([{ productID }, { productID }]).finally(recording.stop)
+    assert.ok(new Set(numbers).size === 2 && Math.min(...numbers) > last + 3000, `${numbers}`)
+    const drawn = recording.statements.filter((text) => /account_number_seq/.test(text)).length
+    assert.ok(drawn <= 20, `${drawn} statements`)
+    const [next] = await open()
+    assert.ok(next > Math.max(...numbers))
   }))

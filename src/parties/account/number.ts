@@ -13,23 +13,26 @@ export async function newAccountNumbers(
 ): Promise<string[]> {
   const numbers: string[] = []
   let places = productIDs.map((_, i) => i)
-  // A second round is needed only if clients have used the next numbers of the sequence.
-  while (places.length > 0) {
-    const drawn = await tx.query<{ place: number; number: string; taken: boolean }>(sql`
-      select n.place, n.number,
-        exists (select 1 from account a
-          where a.product_id = n.product_id and a.account_number = n.number)
-        or exists (select 1 from retired_account_number r
-          where r.product_id = n.product_id and r.account_number = n.number) as taken
-      from (
-        select g.place, g.product_id, nextval('account_number_seq')::text as number
-        from unnest(${places}::int[], ${places.map((i) => productIDs[i]!)}::int[])
-          g (place, product_id)
-        offset 0) n`)
-    const isFree = ({ number, taken }: { number: string; taken: boolean }) =>
-      !taken && !avoid.has(number)
-    for (const one of drawn) if (isFree(one)) numbers[one.place] = one.number
-    places = drawn.flatMap((one) => (isFree(one) ? [] : [one.place]))
+  // Further rounds are needed only if clients have used the next numbers of the sequence, as a
+  // register does that was taken over with its numbers: each round draws twice as many.
+  for (let each = 1; places.length > 0; each *= 2) {
+    const free = await tx.query<{ place: number; number: string }>(sql`
+      select distinct on (t.place) t.place, t.number from (
+        select n.place, n.number,
+          exists (select 1 from account a
+            where a.product_id = n.product_id and a.account_number = n.number)
+          or exists (select 1 from retired_account_number r
+            where r.product_id = n.product_id and r.account_number = n.number) as is_taken
+        from (
+          select g.place, g.product_id, nextval('account_number_seq')::text as number
+          from unnest(${places}::int[], ${places.map((i) => productIDs[i]!)}::int[])
+            g (place, product_id)
+          cross join generate_series(1, ${each}::int)
+          offset 0) n
+        offset 0) t
+      where not t.is_taken order by t.place, length(t.number), t.number`)
+    for (const { place, number } of free) if (!avoid.has(number)) numbers[place] = number
+    places = places.filter((place) => numbers[place] === undefined)
   }
   return numbers
 }

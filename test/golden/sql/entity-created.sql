@@ -71,16 +71,20 @@ select w.place::int, nextval(w.name::regclass)::int as id
 from unnest($1::text[], $2::int[]) with ordinality w (name, count, place)
 cross join lateral generate_series(1, w.count);
 
-select n.place, n.number,
-  exists (select 1 from account a
-    where a.product_id = n.product_id and a.account_number = n.number)
-  or exists (select 1 from retired_account_number r
-    where r.product_id = n.product_id and r.account_number = n.number) as taken
-from (
-  select g.place, g.product_id, nextval('account_number_seq')::text as number
-  from unnest($1::int[], $2::int[])
-    g (place, product_id)
-  offset 0) n;
+select distinct on (t.place) t.place, t.number from (
+  select n.place, n.number,
+    exists (select 1 from account a
+      where a.product_id = n.product_id and a.account_number = n.number)
+    or exists (select 1 from retired_account_number r
+      where r.product_id = n.product_id and r.account_number = n.number) as is_taken
+  from (
+    select g.place, g.product_id, nextval('account_number_seq')::text as number
+    from unnest($1::int[], $2::int[])
+      g (place, product_id)
+    cross join generate_series(1, $3::int)
+    offset 0) n
+  offset 0) t
+where not t.is_taken order by t.place, length(t.number), t.number;
 
 select w.place::int, nextval(w.name::regclass)::int as id
 from unnest($1::text[], $2::int[]) with ordinality w (name, count, place)
@@ -131,8 +135,14 @@ select r.account_id, r.external_account_id, r.product_id, r.account_number, r.cu
 insert into biz_entity_party (biz_entity_party_id, person_id, organisation_id, is_primary_contact, is_income_receiving, is_signatory, is_authorised_nominee, is_power_of_attorney, ordinal, biz_entity_id)
 select r.biz_entity_party_id, r.person_id, r.organisation_id, r.is_primary_contact, r.is_income_receiving, r.is_signatory, r.is_authorised_nominee, r.is_power_of_attorney, r.ordinal, r.biz_entity_id from unnest($1::integer[],$2::integer[],$3::integer[],$4::boolean[],$5::boolean[],$6::boolean[],$7::boolean[],$8::boolean[],$9::integer[],$10::integer[]) r ("biz_entity_party_id", "person_id", "organisation_id", "is_primary_contact", "is_income_receiving", "is_signatory", "is_authorised_nominee", "is_power_of_attorney", "ordinal", "biz_entity_id");
 
+select external_address_id as external from address
+where external_address_id = any($1::text[]);
+
 insert into address (address_id, external_address_id, address_type_id, above_address_line, address_line, suburb, postcode, state_code, country_code, office_id, biz_entity_id, person_id, organisation_id)
 select r.address_id, r.external_address_id, r.address_type_id, r.above_address_line, r.address_line, r.suburb, r.postcode, r.state_code, r.country_code, r.office_id, r.biz_entity_id, r.person_id, r.organisation_id from unnest($1::integer[],$2::text[],$3::integer[],$4::text[],$5::text[],$6::text[],$7::text[],$8::text[],$9::text[],$10::integer[],$11::integer[],$12::integer[],$13::integer[]) r ("address_id", "external_address_id", "address_type_id", "above_address_line", "address_line", "suburb", "postcode", "state_code", "country_code", "office_id", "biz_entity_id", "person_id", "organisation_id");
+
+select external_communication_id as external from communication
+where external_communication_id = any($1::text[]);
 
 insert into communication (communication_id, external_communication_id, communication_type_id, name, biz_entity_id, person_id, organisation_id)
 select r.communication_id, r.external_communication_id, r.communication_type_id, r.name, r.biz_entity_id, r.person_id, r.organisation_id from unnest($1::integer[],$2::text[],$3::integer[],$4::text[],$5::integer[],$6::integer[],$7::integer[]) r ("communication_id", "external_communication_id", "communication_type_id", "name", "biz_entity_id", "person_id", "organisation_id");
