@@ -163,11 +163,11 @@ export async function buildApp(
   const { maxBodyBytes, maxPageSize, behindProxy, tls, metricsToken, rateLimit: perMinute } = config
   const app = await createServer({ logger, maxBodyBytes, behindProxy, tls, stopping })
   serveMetrics(app, { database, token: metricsToken, gauges: (to) => gaugesOf(to, database) })
-  const document = () => openapiDocument(endpoints, version, maxPageSize, webhookDocument)
-  await serveReference(app, document)
+  await serveReference(app, () => openapiDocument(endpoints, version, maxPageSize, webhookDocument))
   serveRoot(app, version)
-  const countRefused = await limitRates(app, perMinute)
-  const authenticate = authenticator({ handle: database, tokens, touch: toucher(database, logger) })
+  const { countRefused, refuseGuess } = await limitRates(app, perMinute)
+  const touch = toucher(database, logger)
+  const authenticate = authenticator({ handle: database, tokens, touch, refuseGuess })
   await serveConsole(app, {
     folder: config.consoleDir,
     maxPageSize,
@@ -206,12 +206,16 @@ const toucher = (database: Database, logger: FastifyBaseLogger) => (apiKeyID: nu
     .catch(({ message }: Error) => logger.warn({ message }, 'the use of a key was not noted'))
 }
 
+/** The most addresses of which is known that they have used up their rate. */
+const mostSpent = 10_000
+
 /**
  * Limits requests per node and user, or address of a caller who is not signed in; they are counted
- * before the body is read. The result counts a request that was refused before it came so far.
+ * before the body is read. `countRefused` counts a request that was refused before it came so far,
+ * and `refuseGuess` refuses whoever it has refused for one too many, without counting.
  */
 async function limitRates(app: FastifyInstance, perMinute: number) {
-  if (perMinute === 0) return async () => undefined
+  if (perMinute === 0) return { countRefused: async () => undefined, refuseGuess: () => {} }
   const refusal = (ttl: number) =>
     tryLater(429, 'rate_limit', 'Too many requests; slow down.', Math.ceil(ttl / 1000))
   await app.register(rateLimit, {
@@ -222,10 +226,20 @@ async function limitRates(app: FastifyInstance, perMinute: number) {
     errorResponseBuilder: (_request, { ttl }) => refusal(ttl),
   })
   const count = app.createRateLimit()
-  return async (request: FastifyRequest) => {
+  /** Until when callers have used up their rate, by the monotonic clock. */
+  const spent = new Map<string, number>()
+  const countRefused = async (request: FastifyRequest) => {
     const counted = await count(request)
-    return !counted.isAllowed && counted.isExceeded ? refusal(counted.ttl) : undefined
+    if (counted.isAllowed || !counted.isExceeded) return undefined
+    if (spent.size >= mostSpent) spent.clear()
+    spent.set(callerOf(request), performance.now() + counted.ttl)
+    return refusal(counted.ttl)
   }
+  const refuseGuess = (ip: string) => {
+    const left = (spent.get(callerOf({ actor: null, ip })) ?? 0) - performance.now()
+    if (left > 0) throw refusal(left)
+  }
+  return { countRefused, refuseGuess }
 }
 
 function methodsByPath(endpoints: Endpoint[]): Map<string, string[]> {

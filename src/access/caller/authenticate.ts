@@ -25,23 +25,27 @@ type Options = {
   tokens: Tokens
   /** Records that an API key was used. */
   touch: (apiKeyID: number) => void
+  /** Refuses a key that was not found before, if its address has used up its rate. */
+  refuseGuess: (address: string) => void
 }
 
-export function authenticator({ handle, tokens, touch }: Options) {
+export function authenticator({ handle, tokens, touch, refuseGuess }: Options) {
   const kept = new Map<string | undefined, Kept>()
+  /** Keys that were found: whoever guesses keys at an address holds up nobody there who has one. */
+  const seen = new Set<string>()
 
   return (authorization: string | undefined, address: string): Actor | Promise<Actor> => {
     const found = kept.get(authorization)
     const isFresh = found !== undefined && found.until > performance.now()
-    const known = isFresh ? found.known : load(authorization)
+    const known = isFresh ? found.known : load(authorization, address)
     return known instanceof Promise
       ? known.then((one) => admitted(one, address))
       : admitted(known, address)
   }
 
-  function load(authorization: string | undefined) {
+  function load(authorization: string | undefined, address: string) {
     const key = keyPattern.exec(authorization ?? '')?.[1]
-    const { known, longest } = key === undefined ? bySession(authorization) : byKey(key)
+    const { known, longest } = key === undefined ? bySession(authorization) : byKey(key, address)
     forgetOld()
     if (kept.size >= mostKept) kept.clear()
     const entry: Kept = { until: performance.now() + Math.min(keptFor, longest), known }
@@ -75,8 +79,11 @@ export function authenticator({ handle, tokens, touch }: Options) {
     return { known, longest: exp * 1000 - Date.now() }
   }
 
-  function byKey(key: string) {
+  function byKey(key: string, address: string) {
+    if (!seen.delete(key)) refuseGuess(address)
     const known = readKeyHolder(handle, key).then(({ actor, networks }) => {
+      if (seen.size >= mostKept) seen.clear()
+      seen.add(key)
       if (actor.apiKeyID !== undefined) touch(actor.apiKeyID)
       return { actor, allows: networks ? within(networks) : everywhere }
     })
