@@ -123,7 +123,15 @@ describe('An API key', () => {
         assert.equal(await from(address), 200, address)
       for (const address of ['203.0.114.9', '198.51.100.8', '2001:db9::1', '127.0.0.1'])
         assert.equal(await from(address), 401, address)
-      for (const network of ['203.0.113.0/33', '300.1.1.1', '2001:db8::/129', 'office', ''])
+      const zoned = ['fe80::1%eth0', 'fe80::%eth0/64']
+      for (const network of [
+        '203.0.113.0/33',
+        '300.1.1.1',
+        '2001:db8::/129',
+        ...zoned,
+        'office',
+        '',
+      ])
         refused(
           await admin.post('/ApiKey', { name: 'x', permissions, allowedNetworks: [network] }),
           400,

@@ -335,6 +335,13 @@ describe('Withholding', () => {
     const reply = await declare()
     refused(reply, 409, 'no_income_kind')
     assert.match(reply.text, /Sundry/)
+    for (const name of ['constructor', '__proto__']) {
+      const taxComponents = fully(name)
+      const odd = await configure(service, on, { distributionAmountPerUnit: 1, taxComponents })
+      const told = await service.admin.post('/Distribution/Declare', keyOf(odd))
+      refused(told, 409, 'no_income_kind')
+      assert.match(told.message!, new RegExp(name))
+    }
     const { productID } = on
     const product = only(await service.admin.get(`/Product?ProductID=${productID}`))
     const taxComponentKinds = [{ taxComponentName: 'sundry', incomeKind: 'Interest' }]

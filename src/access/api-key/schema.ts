@@ -24,7 +24,8 @@ const Network = textThat(
 function isNetwork(text: string): boolean {
   const [address = '', prefix, more] = text.split('/')
   const version = isIP(address)
-  if (version === 0 || more !== undefined) return false
+  // The zone of an address (fe80::1%eth0) means something on the caller's own machine only.
+  if (version === 0 || address.includes('%') || more !== undefined) return false
   if (prefix === undefined) return true
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128)
 }

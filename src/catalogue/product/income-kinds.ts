@@ -26,5 +26,7 @@ export const usualKinds: Readonly<Record<string, IncomeKind>> = {
   capitalgains: 'CapitalGain',
   capitalgainscapital: 'CapitalGain',
 }
-export const usualKind = (taxComponentName: string): IncomeKind | undefined =>
-  usualKinds[taxComponentName.trim().toLowerCase()]
+export const usualKind = (taxComponentName: string): IncomeKind | undefined => {
+  const name = taxComponentName.trim().toLowerCase()
+  return Object.hasOwn(usualKinds, name) ? usualKinds[name] : undefined
+}
