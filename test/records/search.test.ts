@@ -115,6 +115,27 @@ describe('GET /Search', () => {
     assert.deepEqual(scores, [1, 0.95, 0.9, 0.85])
   })
 
+  it('finds a name with either apostrophe by who types the other', async () => {
+    const word = unique('q').replaceAll('-', '')
+    const signs = ["'", '\u2019']
+    const made: { bizEntityID: number; bizEntityParties: [{ personID: number }] }[] = []
+    for (const sign of signs) {
+      const name = `Sin\u00e9ad O${sign}Brien ${word}`
+      const party = { person: { firstName: `D${sign}Arcy`, lastName: word } }
+      const entity = entityOf(productID, { name, bizEntityParties: [party] })
+      made.push(only(await service.admin.post('/BizEntity', entity)))
+    }
+    for (const [i, sign] of [...signs, '\u2018', '\u02bc'].entries()) {
+      const investors = names(await search(`sinead o${sign}brien ${word}`))
+      const ids = made.map(({ bizEntityID }) => `BizEntity ${bizEntityID}`)
+      assert.deepEqual(investors.toSorted(), ids.toSorted(), sign)
+      const persons = names(await search(`D${sign}Arcy ${word}`))
+      const own = made.map(({ bizEntityParties: [one] }) => `Person ${one.personID}`)
+      assert.deepEqual(persons.toSorted(), own.toSorted(), sign)
+      if (i < signs.length) assert.equal(persons[0], own[i], 'as it was typed comes first')
+    }
+  })
+
   it('finds nobody by accents alone, and folds as the database does', async () => {
     for (const text of ['\u0301\u0301', '\u00b4\u00b4', 'a\u0301'])
       assert.deepEqual(await search(text), [], text)

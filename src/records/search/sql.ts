@@ -181,13 +181,16 @@ export function search(
 ): Promise<Answer> {
   const text = Text.toLowerCase()
   const plain = folded(text).trim()
+  const spellings = plain.length < leastAsked ? [] : spellingsOf(plain)
   const mayRead = ({ permission }: Source) => actor.permissions.has(permission)
   const phones = phonesOf(Text)
   const hits = [
     ...partly.filter(mayRead).flatMap((source) => likeIn(source, actor, text)),
-    ...(plain.length < leastAsked ? [] : [...bare, ...(plain === text ? [] : names)])
-      .filter(mayRead)
-      .flatMap((source) => likeIn(source, actor, plain, butForAccents)),
+    ...spellings.flatMap((spelling) =>
+      [...bare, ...(spelling === text ? [] : names)]
+        .filter(mayRead)
+        .flatMap((source) => likeIn(source, actor, spelling, butForAccents)),
+    ),
     ...wholly.filter(mayRead).map((source) => equalIn(source, actor, [Text])),
     ...taxed.filter(mayRead).map((source) => equalIn(source, actor, taxDigests(vault, Text))),
     ...(phones.length > 0 ? called : [])
@@ -212,6 +215,11 @@ export function search(
       order by f.score desc, f.resource, f.id`,
   )
 }
+
+/** A text with the apostrophe of a keyboard and with that of a text program: O'Brien, O’Brien. */
+const spellingsOf = (plain: string) => [
+  ...new Set([plain, ...["'", '’'].map((sign) => plain.replaceAll(/['’‘ʼ]/g, sign))]),
+]
 
 const title = raw(`coalesce(b.name,
   nullif(concat_ws(' ', p.first_name, p.last_name), ''), o.name, o.legal_name, f.title,
