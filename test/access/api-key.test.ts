@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { type Client, clientOf } from '../support/client.ts'
 import { rowsOf } from '../support/database.ts'
 import { type Node, startNode } from '../support/node.ts'
@@ -136,6 +138,32 @@ describe('An API key', () => {
           await admin.post('/ApiKey', { name: 'x', permissions, allowedNetworks: [network] }),
           400,
         )
+    }))
+
+  it('that is guessed beyond the rate limit is not looked up; one that was used goes on', () =>
+    withService({ REGISTRY_RATE_LIMIT: '5' }, async (service) => {
+      const key = await newKey(service.admin, { permissions: ['Product.Read'] })
+      assert.equal((await key.get('/Product')).status, 200)
+      const guess = () => {
+        const Authorization = `rk_${randomBytes(32).toString('base64url')}`
+        return service.anyone.get('/Product', { Authorization })
+      }
+      // The sign-in was the first request of this address.
+      for (let i = 0; i < 4; i++) refused(await guess(), 401, 'key_refused')
+      refused(await guess(), 429, 'rate_limit')
+      const locker = new pg.Client(service.connection)
+      await locker.connect()
+      try {
+        await locker.query('begin; lock table api_key in access exclusive mode')
+        const reply = await guess() // would wait for the lock if it were looked up
+        refused(reply, 429, 'rate_limit')
+        assert.ok(Number(reply.headers.get('retry-after')) > 0)
+      } finally {
+        await locker.end()
+      }
+      await sleep(600) // what is kept of the key for a moment is gone
+      assert.equal((await key.get('/Product')).status, 200)
+      assert.equal((await service.admin.get('/Product')).status, 200)
     }))
 
   it('of others is seen with User.Read and ended with User.Write, and no further', async () => {

@@ -8,15 +8,12 @@ import { connect as connectPlainly, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
-import pg from 'pg'
 import { buildApp } from '../../src/app.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { connect } from '../../src/platform/registry.ts'
 import { freshDatabase } from '../support/database.ts'
-import { newKey } from '../support/personas.ts'
 import { until } from '../support/process.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, withService } from '../support/service.ts'
@@ -328,32 +325,6 @@ describe('A rate limit', () => {
       assert.ok(Number(reply.headers.get('retry-after')) > 0)
       refused(await service.anyone.get('/Product', { Version: '1.0' }), 429, 'rate_limit')
       assert.equal((await service.admin.get('/Product')).status, 200, 'who is signed in goes on')
-    }))
-
-  it('spares the database the keys that are guessed beyond it, and lets known ones through', () =>
-    withService({ REGISTRY_RATE_LIMIT: '5' }, async (service) => {
-      const key = await newKey(service.admin, { permissions: ['Product.Read'] })
-      assert.equal((await key.get('/Product')).status, 200)
-      const guess = () => {
-        const Authorization = `rk_${randomBytes(32).toString('base64url')}`
-        return service.anyone.get('/Product', { Authorization })
-      }
-      // The sign-in was the first request of this address.
-      for (let i = 0; i < 4; i++) refused(await guess(), 401, 'key_refused')
-      refused(await guess(), 429, 'rate_limit')
-      const locker = new pg.Client(service.connection)
-      await locker.connect()
-      try {
-        await locker.query('begin; lock table api_key in access exclusive mode')
-        const reply = await guess() // would wait for the lock if it were looked up
-        refused(reply, 429, 'rate_limit')
-        assert.ok(Number(reply.headers.get('retry-after')) > 0)
-      } finally {
-        await locker.end()
-      }
-      await sleep(600) // what is kept of the key for a moment is gone
-      assert.equal((await key.get('/Product')).status, 200)
-      assert.equal((await service.admin.get('/Product')).status, 200)
     }))
 
   const from = ({ anyone }: Service, address: string) =>
