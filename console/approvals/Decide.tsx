@@ -23,7 +23,7 @@ type Props = { approval: Approval; onDone: () => void }
 export function Decide({ listed, onDone }: { listed: Approval; onDone: () => void }) {
   const key = { ApprovalID: listed.approvalID }
   const approval = useCurrent<Approval>('/Approval', key, listed)
-  if (!approval) return <Told>It is not yours to see any more.</Told>
+  if (!approval) return <Told>You may not see it any more.</Told>
   const isPending = approval.state === 'Pending'
   return (
     <Stack>
@@ -93,15 +93,17 @@ function Decision({ approval, onDone }: Props) {
     return may('Approval.Write') ? (
       <Cancel approval={approval} onDone={onDone} />
     ) : (
-      <Told>You asked for it, so somebody else decides.</Told>
+      <Told>You asked for this, so somebody else must decide.</Told>
     )
-  if (lacked) return <Told>To decide on it one needs the permission {lacked}.</Told>
+  if (lacked) return <Told>To decide, you need the permission {lacked}.</Told>
   const isEnough = countedOf(approval).length >= (requiredApprovals ?? 1)
   if (!isEnough && approvals.some(({ userID }) => userID === user?.userID))
-    return <Told>You have approved it; it waits for somebody else, too.</Told>
+    return <Told>You have approved it. Somebody else must approve it too.</Told>
   return (
     <>
-      {isEnough && <Told>Enough have approved it by now: approve once more, and it is done.</Told>}
+      {isEnough && (
+        <Told>It has enough approvals by now. Approve it once more to carry it out.</Told>
+      )}
       <Judge approval={approval} onDone={onDone} />
     </>
   )
@@ -114,8 +116,8 @@ const Told = ({ children }: { children: ReactNode }) => (
 )
 
 const outcomes: { [state: string]: string } = {
-  Rejected: 'It is rejected, and nothing changes.',
-  Pending: 'You have approved it; it waits for another.',
+  Rejected: 'It is rejected. Nothing changes.',
+  Pending: 'You have approved it. It waits for another approval.',
 }
 
 function Judge({ approval: { approvalID }, onDone }: Props) {
@@ -169,13 +171,13 @@ function Cancel({ approval: { approvalID }, onDone }: Props) {
   const cancel = useWrite('post', '/Approval/Cancel', {
     onKept: stays,
     onDone: () => {
-      tellDone('It is cancelled, and nothing changes.')
+      tellDone('It is cancelled. Nothing changes.')
       onDone()
     },
   })
   return (
     <Group justify="space-between">
-      <Told>You asked for it, so somebody else decides.</Told>
+      <Told>You asked for this, so somebody else must decide.</Told>
       {cancel.error && <Failure error={cancel.error} />}
       <Button
         variant="default"

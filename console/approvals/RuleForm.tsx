@@ -82,7 +82,7 @@ export function RuleForm({ tagged, onDone }: Props) {
               done="Such changes are made at once again."
               onDone={onDone}
             >
-              Such changes are then made at once. What waits already goes on waiting.
+              Such changes are then made at once. Those that wait already keep waiting.
             </Remove>
           ) : (
             <span />

@@ -34,7 +34,7 @@ export function Rules() {
         columns={columnsWith(useProductNames())}
         onOpen={setOpened}
         empty={
-          <Empty title="Every change is made at once">
+          <Empty title="No change waits for approval">
             A rule lets changes wait until another user approves them: of bank details, for
             instance, or redemptions from an amount on.
           </Empty>

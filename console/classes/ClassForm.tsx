@@ -35,7 +35,7 @@ export function ClassForm({ tagged, onDone }: Props) {
     tagged,
     onKept: onDone,
     onDone: () => {
-      tellDone(investment ? 'The class is saved.' : 'The class is made.')
+      tellDone(investment ? 'The class is saved.' : 'The class is created.')
       onDone()
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
@@ -91,12 +91,12 @@ const Rules = ({ form }: { form: Form }) => (
     <Row narrow>
       <DecimalField
         label="Price tolerance, %"
-        description="A price further from the one before is asked about."
+        description="A price that differs more from the one before must be confirmed."
         {...form.getInputProps('priceTolerancePercent')}
       />
       <NumberInput
         label="Oldest price, days"
-        description="A posting at an older one is asked about."
+        description="A posting at an older price must be confirmed."
         min={0}
         hideControls
         {...form.getInputProps('maximumPriceAgeDays')}

@@ -45,7 +45,7 @@ export function Distributions() {
         })}
         empty={
           <Empty title="No distribution yet">
-            What the product pays out stands here.{' '}
+            The distributions of the product are listed here.{' '}
             <ClassFirst>
               {may('Distribution.Write') &&
                 'Configure the first one: the class, the record date, the rate and its tax components.'}

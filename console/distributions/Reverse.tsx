@@ -47,7 +47,7 @@ export function Reverse({ distribution }: { distribution: Distribution }) {
         error={reverse.error}
         danger
       >
-        {underWay ? 'What is done of it so far is undone.' : effects[status]}
+        {underWay ? 'What was done so far is undone.' : effects[status]}
         <TextInput
           label="Reason"
           required

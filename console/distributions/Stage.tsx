@@ -46,7 +46,7 @@ function UnderWay({ progress }: { progress: NonNullable<Distribution['stageProgr
         {errorMessage && <Failure error={new Error(errorMessage)} />}
         <Text size="sm">
           {counted(accountCount, 'account')}, since {moment(startedDate)}. You can leave this page;
-          it goes on.
+          it continues.
         </Text>
         <Progress value={progressPercent} aria-label="Progress" animated={!errorMessage} />
       </Stack>
@@ -64,8 +64,8 @@ function Pay({ distribution }: Props) {
     <Card title="Next: pay">
       <Group justify="space-between">
         <Text size="sm">
-          Posts the cash of each account as a transaction of {day(distribution.paymentDate)}. What
-          goes to the reinvestment plan is held until units are allotted.
+          Posts the cash of each account as a transaction of {day(distribution.paymentDate)}. Money
+          to be reinvested is held until units are allotted.
         </Text>
         <Button onClick={() => setAsked(true)}>Pay</Button>
       </Group>

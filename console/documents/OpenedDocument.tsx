@@ -102,7 +102,7 @@ export function OpenedDocument({ document, onClose }: Props) {
             done="The document and its file are deleted."
             onDone={onClose}
           >
-            The document goes with its file, for everybody.
+            The document and its file are deleted for everybody.
           </Remove>
         </Group>
       )}

@@ -11,8 +11,8 @@ export function Connection() {
         <>
           <Icon name="alert" size={16} />
           <span>
-            The service cannot be reached. What you have entered stays, and goes on by itself when
-            it is back.
+            The service cannot be reached. What you entered stays, and the console continues when it
+            is back.
           </span>
         </>
       )}

@@ -20,7 +20,7 @@ import { neededFor } from './pages.ts'
 import { openSearch, Search } from './Search.tsx'
 import { productOf } from './where.ts'
 
-const noHelp = new Error('The help could not be loaded. Load the page anew to read it.')
+const noHelp = new Error('The help could not be loaded. Reload the page to read it.')
 
 /**
  * The help and how to open it. Its texts are loaded only then; where they cannot be, the page with
@@ -138,22 +138,22 @@ function Allowed({ children }: { children: ReactNode }) {
   if (product && product !== known) setKnown(product)
   if (slug && !product)
     return String(known?.productID) === slug ? (
-      <Missing title={beside([known?.name, 'is not yours to see any more'], ' ')}>
-        It was taken away while you looked at it. What you had entered and not saved is not on the
-        register. Choose another product, top left, or ask whoever keeps the users of this registry.
+      <Missing title={beside(['You may not see', known?.name, 'any more'], ' ')}>
+        Your access to it ended while you were looking at it. Anything that you had not saved is
+        lost. Choose another product, top left, or ask an administrator of the registry.
       </Missing>
     ) : (
       <Missing title="There is no such product">
-        The address may be old, or the product may not be yours to see. Choose another, top left.
+        The address may be old, or you may not see the product. Choose another product, top left.
       </Missing>
     )
   // A user who loses the permission while filling in a form keeps the typed values; saving explains
   // why it fails.
   if (lacks.length > 0 && seen !== page)
     return (
-      <Missing title="This page is not yours to see">
-        It needs the permission {lacks.join(' and ')}. Whoever keeps the users of this registry can
-        give it to you.
+      <Missing title="You may not see this page">
+        It needs the permission {lacks.join(' and ')}. An administrator of the registry can give it
+        to you.
       </Missing>
     )
   // The key remounts the page for another product or record, so that selections and open drawers do

@@ -17,7 +17,7 @@ export function Help({ opened, onClose, onKeys }: Props) {
           ))}
         </List>
         <Text size="sm" className="quiet">
-          What the console does, a program can do:{' '}
+          A program can do everything that the console does:{' '}
           <Anchor href="/docs" inherit underline="always">
             the reference of the API
           </Anchor>

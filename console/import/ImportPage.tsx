@@ -56,7 +56,7 @@ export function ImportPage() {
         </Figures>
         {found.unknownColumns.length > 0 && (
           <Alert color="yellow">
-            Columns that are no field, and were not looked at: {found.unknownColumns.join(', ')}.
+            These columns match no field and were ignored: {found.unknownColumns.join(', ')}.
           </Alert>
         )}
         {!busy && hasRefused(found) && <Refused found={found} />}
@@ -66,7 +66,7 @@ export function ImportPage() {
               ['What', importTypes.find(({ value }) => value === found.type)?.label],
               ['How', modeNames[found.mode ?? '']],
               ['By', found.username],
-              ['Begun', moment(found.createdDate)],
+              ['Started', moment(found.createdDate)],
               ['Ended', moment(found.completedDate)],
             ]}
           />
@@ -82,8 +82,8 @@ function UnderWay({ found }: { found: Import }) {
     <Card>
       <Group justify="space-between" mb="xs">
         <Text size="sm">
-          {found.mode === 'validate' ? 'Checking' : 'Importing'}. You can leave this page; it goes
-          on.
+          {found.mode === 'validate' ? 'Checking' : 'Importing'}. You can leave this page; it
+          continues.
         </Text>
         <Button
           variant="default"
@@ -127,17 +127,17 @@ function Ended({ found }: { found: Import }) {
   if (!sent)
     return (
       <Alert color="blue">
-        The file was checked and is not kept. Choose it again under Import to commit it.
+        The file was checked, and was not kept. To import it, choose it again under Import.
       </Alert>
     )
   return (
-    <Card title="Next: commit">
+    <Card title="Next: import">
       <Insist error={state.error} insists={insists} onChange={setInsists} />
       <Group justify="space-between" mt={state.error && 'sm'}>
         <Text size="sm">
           {rowsRefused
-            ? 'Mend the refused rows below, or take the good rows now and mend the others after.'
-            : 'Every row is good. They go in together, or not at all.'}
+            ? 'Correct the refused rows below, or import the good rows now and correct the others later.'
+            : 'Every row is good. All are imported together, or none.'}
         </Text>
         <Button
           loading={state.busy !== undefined}

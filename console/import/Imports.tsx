@@ -109,7 +109,7 @@ const columns: Column<Import>[] = [
   { id: 'who', title: 'By', text: ({ username }) => username ?? '', width: 'minmax(80px, 1fr)' },
   {
     id: 'when',
-    title: 'Begun',
+    title: 'Started',
     text: (row) => moment(row.createdDate),
     width: 'minmax(126px, 1fr)',
   },

@@ -85,7 +85,7 @@ export function NewImport() {
         )}
         <Group justify="space-between">
           <Text size="sm" className="quiet">
-            Everything is checked as it would be imported; nothing is written yet.
+            The whole file is checked first. Nothing is imported yet.
           </Text>
           <Button disabled={!file} loading={state.busy} onClick={() => void check()}>
             Check the file
@@ -108,7 +108,7 @@ function What({ terms, set }: WhatProps) {
     }
   }
   return (
-    <Card title="What it holds">
+    <Card title="Contents">
       <Stack gap="sm">
         <Row>
           <Select
@@ -129,7 +129,7 @@ function What({ terms, set }: WhatProps) {
             onChange={(value) => set({ dateFormat: value as Terms['dateFormat'] })}
           />
           <Select
-            label="Letters"
+            label="Encoding"
             data={['UTF-8', 'Windows-1252']}
             allowDeselect={false}
             value={terms.encoding}

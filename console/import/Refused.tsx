@@ -170,8 +170,8 @@ function Mend({ found, table }: Props & { table: Rows }) {
         <Group justify="space-between" p="md">
           <Text size="sm" className="quiet">
             {othersAreIn
-              ? 'The other rows are in. Mend these, and they are checked by themselves.'
-              : 'Mend the rows where they stand; then the whole file is checked again.'}
+              ? 'The other rows are imported. Correct these; only they are checked again.'
+              : 'Correct the rows here; then the whole file is checked again.'}
           </Text>
           <Button
             loading={state.busy}

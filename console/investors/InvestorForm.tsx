@@ -85,7 +85,8 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
       leaveFor(entity?.bizEntityID)
     },
     onKept: () => leaveFor(known?.bizEntityID),
-    onFailed: (error) => form.setErrors(errorsIn(form.getValues(), error, known)),
+    placeOf: (path) => placeInForm(form.getValues(), path, known),
+    onFailed: (error) => form.setErrors(fieldErrors(error)),
   })
   const submit = form.onSubmit((values) => {
     const named = { ...values, name: values.name || suggestedName(values) }
@@ -111,14 +112,6 @@ function Editor({ initial, tagged }: { initial: Values; tagged?: Tagged<BizEntit
     </form>
   )
 }
-
-const errorsIn = (values: Values, error: Error, known?: BizEntity) =>
-  Object.fromEntries(
-    Object.entries(fieldErrors(error)).map(([path, words]) => [
-      placeInForm(values, path, known),
-      words,
-    ]),
-  )
 
 /** Asks for the kind of investor first, and then only for the fields of that kind. */
 function KindOf({ form, onChange }: { form: Form; onChange: () => void }) {
@@ -310,7 +303,7 @@ function Money({ form }: { form: Form }) {
                 mt="auto"
                 onClick={() => form.removeListItem('accounts', i)}
               >
-                Take it away
+                Remove
               </Button>
             )}
           </Row>

@@ -68,7 +68,7 @@ export function NewRun() {
   const form = useForm({ initialValues: useInitialValues() })
   const make = useWrite<PaymentRun[]>('post', '/PaymentRun', {
     onDone: ([run]) => {
-      tellDone('The draft is made. Nobody is paid until somebody else approves it.')
+      tellDone('The draft is ready. Nobody is paid until somebody else approves it.')
       leave(`${list}/${run?.paymentRunID ?? ''}`)
     },
     onKept: () => leave(list),

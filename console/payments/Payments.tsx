@@ -42,7 +42,7 @@ export function Payments() {
         empty={
           <Empty title="No payment run yet">
             A run gathers what is owed of distributions, redemptions and residuals, one payment for
-            each payee. Somebody else approves it, and its bank file is made.
+            each payee. Once somebody else approves it, its bank file is ready.
           </Empty>
         }
       />

@@ -156,7 +156,7 @@ function Exceptions({ run }: { run: PaymentRun }) {
   return (
     <Card title="Exceptions" padded={false}>
       <Text size="sm" px="md" pb="xs" className="quiet">
-        In no payment of this run; cleared, the next run pays them.
+        These are not paid by this run. Once they are corrected, the next run pays them.
       </Text>
       <div style={{ maxHeight: 320, overflowY: 'auto' }}>
         <Rows

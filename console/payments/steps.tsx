@@ -37,7 +37,7 @@ function Approve({ run }: Props) {
   const approve = useWrite('post', '/PaymentRun/Approve', {
     onKept: () => setAsked(false),
     onDone: () => {
-      tellDone('The run is approved and its bank file is made.')
+      tellDone('The run is approved, and its bank file is ready.')
       setAsked(false)
     },
   })
@@ -79,7 +79,7 @@ function Approve({ run }: Props) {
         anew={anew}
       >
         {counted(payments?.count ?? 0, 'payment')}, {money(payments?.amount)} {currency} in all, on{' '}
-        {day(run.processingDate)}. What they are made of can then no longer be rolled back.
+        {day(run.processingDate)}. Transactions that it pays can then no longer be rolled back.
       </Confirm>
     </Card>
   )
@@ -93,10 +93,10 @@ function RemoveDraft({ run }: Props) {
       path="/PaymentRun"
       params={{ PaymentRunID: run.paymentRunID ?? 0 }}
       what="the draft"
-      done="The draft is deleted; what it held is payable again."
+      done="The draft is deleted. Its amounts are payable again."
       onDone={() => void navigate({ to: '/$product/payments', params: { product: slug } })}
     >
-      What it would have paid is payable again, by the next run.
+      The next run can pay these amounts.
     </Remove>
   )
 }
@@ -122,7 +122,7 @@ function Send({ run: { paymentRunID } }: Props) {
         busy={send.isPending}
         error={send.error}
       >
-        Every payment of the run is then under way, and waits for the bank’s result.
+        All payments of the run then wait for the bank’s results.
       </Confirm>
     </Card>
   )
@@ -132,8 +132,7 @@ function Send({ run: { paymentRunID } }: Props) {
 const usualDays = 365
 
 const howTo =
-  'Choose payments below to say what the bank did. What came back is paid again, to the details ' +
-  'on the register by then.'
+  'Choose payments below to record what the bank did. Returned payments can be paid again.'
 
 /**
  * The actions on returned payments: pay them again to the present bank details, or mark them
@@ -156,7 +155,7 @@ function Returned({ run: { paymentRunID, state } }: Props) {
   const unclaimed = useWrite('post', '/PaymentRun/Unclaimed', {
     onKept: close,
     onDone: () => {
-      tellDone('The returned payments are unclaimed money.')
+      tellDone('The returned payments are marked as unclaimed.')
       close()
     },
   })
@@ -184,8 +183,8 @@ function Returned({ run: { paymentRunID, state } }: Props) {
         busy={reissue.isPending}
         error={reissue.error}
       >
-        A new draft is made of every returned payment of this run, to the payees as the register has
-        them now. Correct their bank details first.
+        A new draft pays every returned payment of this run again, to the bank details that the
+        register has now. Correct those first.
       </Confirm>
       <Confirm
         title="Mark returned payments as unclaimed?"

@@ -34,7 +34,7 @@ export function Deliveries({ report }: { report: Report }) {
         params={{ ReportID: reportID }}
         filters={filters}
         columns={columns}
-        empty={<Empty title="No letter in it">Nobody was to get one.</Empty>}
+        empty={<Empty title="No statement">There was nobody to write to.</Empty>}
       />
     </Stack>
   )
@@ -56,7 +56,7 @@ function Send({ report: { reportID } }: { report: Report }) {
   return (
     <Group justify="space-between">
       <Text size="sm" className="quiet">
-        Each goes once, by the holder’s preference.
+        Each is sent once, by the holder’s preference.
       </Text>
       <Group gap="xs">
         <Button variant="default" onClick={() => setAgain(true)}>
@@ -74,8 +74,8 @@ function Send({ report: { reportID } }: { report: Report }) {
         error={send.error}
       >
         {again
-          ? 'Those that were sent already go a second time, and those that failed are tried anew.'
-          : 'Holders who prefer e-mail get theirs. Who prefers paper or has no address is listed.'}
+          ? 'Statements that were sent already are sent a second time, and failed ones are tried again.'
+          : 'Holders who prefer e-mail get theirs. Those who prefer paper or have no address are listed.'}
       </Confirm>
     </Group>
   )

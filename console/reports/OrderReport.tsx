@@ -44,7 +44,7 @@ export function OrderReport({ like, onDone }: Props) {
   const order = useWrite('post', '/Report', {
     onKept: onDone,
     onDone: () => {
-      tellDone('The report is ordered; it appears in the list when it is made.')
+      tellDone('The report is ordered. It is ready when the list says so.')
       onDone()
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),
@@ -74,7 +74,7 @@ export function OrderReport({ like, onDone }: Props) {
             type="datetime-local"
             step={1}
             label="As known at"
-            description="Leaves out what was entered or corrected later; empty: as known now."
+            description="Leaves out anything entered or corrected later. Empty: as known now."
             {...form.getInputProps('knownAt')}
           />
         )}

@@ -70,7 +70,7 @@ function Actions({ report, onClose, onAgain }: Props) {
             done="The report and its file are deleted."
             onDone={onClose}
           >
-            Its file goes with it. It can be ordered again as it was known then.
+            Its file is deleted too. You can order it again with the data as known then.
           </Remove>
         </>
       )}

@@ -24,7 +24,7 @@ export function ProductForm({ tagged, onDone, onKept }: Props) {
     tagged,
     onKept,
     onDone: ([saved]) => {
-      tellDone(product ? 'The product is saved.' : 'The product is made.')
+      tellDone(product ? 'The product is saved.' : 'The product is created.')
       if (saved) onDone(saved)
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),

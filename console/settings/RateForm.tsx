@@ -105,8 +105,8 @@ export function RateForm({ tagged, onDone }: Props) {
               done="The rate is deleted."
               onDone={onDone}
             >
-              Nothing is withheld by it any more. What was withheld before stays. A rate that ends
-              is better given its last day.
+              No tax is withheld by it any more. Tax that was withheld before stays. A rate that
+              ends is better given its last day.
             </Remove>
           ) : (
             <span />

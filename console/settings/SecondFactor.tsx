@@ -50,7 +50,9 @@ export function Enrol({ onCodes }: { onCodes: (codes: string[]) => void }) {
   if (!secret)
     return (
       <Group justify="space-between">
-        <Text size="sm">A code of your authenticator is asked for beside the password.</Text>
+        <Text size="sm">
+          Signing in asks for a code of your authenticator as well as the password.
+        </Text>
         {begin.error && <Failure error={begin.error} />}
         <Button loading={begin.isPending} onClick={() => begin.mutate({})}>
           Set it up

@@ -47,7 +47,7 @@ export function UserForm({ tagged, onDone }: Props) {
     tagged,
     onKept: onDone,
     onDone: () => {
-      tellDone(user ? 'The user is saved.' : 'The user is made.')
+      tellDone(user ? 'The user is saved.' : 'The user is created.')
       onDone()
     },
     onFailed: (error) => form.setErrors(fieldErrors(error)),

@@ -35,6 +35,17 @@ export function TransactionDrawer({ transaction, onClose }: Props) {
   )
 }
 
+/** What a rollback does, by the kind of transaction. */
+function effectOf({ bizTransactionTypeID }: BizTransaction): string {
+  const stays = 'The transaction stays on record, but no longer counts.'
+  if (bizTransactionTypeID === residualPayment)
+    return `${stays} Its money is kept for the next reinvestment again.`
+  return (
+    `${stays} The other side of a transfer or conversion is rolled back with it, and a notice that ` +
+    'it settled is pending again. It is refused if later transactions would lack units.'
+  )
+}
+
 function Known({ listed, onClose }: { listed: BizTransaction; onClose: () => void }) {
   const [past] = usePast()
   const key = { BizTransactionID: listed.bizTransactionID, ...pastParams(past) }
@@ -47,7 +58,7 @@ function Known({ listed, onClose }: { listed: BizTransaction; onClose: () => voi
   const rollback = useWrite('put', '/BizTransaction/Rollback', {
     onKept: onClose,
     onDone: () => {
-      tellDone('The transaction is rolled back and counts for nothing.')
+      tellDone('The transaction is rolled back and no longer counts.')
       onClose()
     },
   })
@@ -108,9 +119,7 @@ function Known({ listed, onClose }: { listed: BizTransaction; onClose: () => voi
         danger
       >
         <Later transaction={transaction} />
-        It stays readable and counts for nothing. The other leg of a transfer or conversion goes
-        with it, and a notice it settled is pending again. It is refused where later transactions
-        would be left without units.
+        {effectOf(transaction)}
         <TextInput
           label="Reason"
           description="Kept in the audit trail."

@@ -101,7 +101,7 @@ export const kinds: Record<string, Kind> = {
     needs: ['quantity'],
     words: {
       quantity: { label: 'Units the holding is to have' },
-      amount: { label: 'What the change comes to', placeholder: 'by the units' },
+      amount: { label: 'Amount of the change', placeholder: 'by the units' },
     },
     way: 'set',
   },

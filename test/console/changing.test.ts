@@ -183,7 +183,7 @@ describe('The console, while things change around it', { skip }, () => {
     await clerk.getByRole('table', { name: 'Transactions' }).waitFor()
     assert.equal(await clerk.getByRole('link', { name: 'New transaction' }).count(), 0)
     await clerk.goBack()
-    await clerk.getByText('This page is not yours to see').waitFor()
+    await clerk.getByText('You may not see this page').waitFor()
   })
 
   it('tells who loses the product they look at, and why nothing is saved', async () => {
@@ -197,13 +197,13 @@ describe('The console, while things change around it', { skip }, () => {
     only(await service.admin.put('/User', { userID, ...rights, productIDs: [other] }))
     await temp.waitForTimeout(1000)
     await temp.getByRole('button', { name: 'Post the deposit' }).click()
-    const told = 'This product is not there, or not yours to see any more: nothing is saved.'
+    const told = 'The product does not exist, or you may not see it any more: nothing was saved.'
     await temp.getByRole('alert').getByText(told).waitFor()
     assert.equal(await temp.getByLabel('Amount, AUD').inputValue(), '1000')
     // What is read is read again by who comes back to it after a while.
     await temp.waitForTimeout(15_000)
     await temp.evaluate(() => dispatchEvent(new Event('visibilitychange')))
-    await temp.getByRole('heading', { name: 'Fund is not yours to see any more' }).waitFor()
+    await temp.getByRole('heading', { name: 'You may not see Fund any more' }).waitFor()
     assert.deepEqual(await findings(temp), [])
   })
 

@@ -148,7 +148,7 @@ describe('The console’s day', { skip }, () => {
     assert.equal(await page.getByLabel('Security code').inputValue(), 'LOST')
     assert.deepEqual((await service.admin.get('/Investment?SecurityCode=LOST')).data, [])
     await page.unroute('**/*')
-    await page.getByText('The class is made.').waitFor()
+    await page.getByText('The class is created.').waitFor()
     assert.equal((await service.admin.get('/Investment?SecurityCode=LOST')).data.length, 1)
     await page.getByText('The service cannot be reached.').first().waitFor({ state: 'hidden' })
     browser.faults()

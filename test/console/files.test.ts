@@ -308,7 +308,7 @@ describe('The console’s files', { skip }, () => {
     await page.getByText('Completed', { exact: true }).waitFor()
     await check()
     await page.getByText(/This file was imported before \(import \d+\)\.$/).waitFor()
-    await page.getByLabel('Its rows are meant twice: import it once more').check()
+    await page.getByLabel('The rows are meant twice: import the file again').check()
     assert.deepEqual(await findings(page), [])
     await press('Import 1 row')
     await page.getByText('All or none').waitFor()

@@ -161,7 +161,7 @@ describe('The console’s frame', { skip }, () => {
     await page.getByRole('option', { name: 'Read only' }).click()
     assert.deepEqual(await findings(page), [])
     await page.getByRole('button', { name: 'Make the user' }).click()
-    await page.getByText('The user is made.').waitFor()
+    await page.getByText('The user is created.').waitFor()
     const { data } = await service.admin.get('/User?Username=reader')
     assert.equal(data[0].role, 'ReadOnly')
     const other = await browser.open('/', 'reader')

@@ -133,6 +133,36 @@ describe('The console under many hands', { skip }, () => {
     assert.deepEqual(await findings(page), [])
   })
 
+  it('names fields above a form by their labels, and numbers labels that are alike', async () => {
+    await at(of('/investors/new'), 'New investor')
+    await page.getByText('Joint holders', { exact: true }).click()
+    await page.getByLabel('First name').nth(0).fill('Ann')
+    await page.getByLabel('First name').nth(1).fill('x'.repeat(101))
+    for (const i of [0, 1]) await page.getByLabel('Last name').nth(i).fill('Example')
+    await page.getByLabel('E-mail').nth(1).fill('boss<ann@example.com>')
+    await page.getByLabel('Suburb').fill('z'.repeat(256))
+    await press('Add to the register')
+    const alert = page.getByRole('alert')
+    for (const words of [
+      'First name (2) is longer than 100 characters.',
+      'E-mail (2) must be one e-mail address of at most 254 characters, and nothing else.',
+      'Suburb is longer than 255 characters.',
+    ])
+      await alert.getByText(words, { exact: true }).waitFor()
+    assert.deepEqual(await findings(page), [])
+  })
+
+  it('names a field of a part that is not in view by words, too', async () => {
+    await at('/settings/products', 'Products')
+    await page.getByRole('table').getByRole('button').first().click()
+    await page.getByRole('tab', { name: 'Issuer' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('')
+    await page.getByLabel('Phone').fill('02 5550 1234')
+    await page.getByRole('tab', { name: 'Product' }).click()
+    await press('Save')
+    await page.getByRole('alert').getByText('Issuer name is required.', { exact: true }).waitFor()
+  })
+
   it('says of an investor as of any record that the product is not yours any more', async () => {
     const who = { username: 'temp', password: adminPassword, role: 'Operator' }
     const { userID, username } = only(await service.admin.post('/User', who))
@@ -141,7 +171,7 @@ describe('The console under many hands', { skip }, () => {
     await temp.getByLabel('Last name').fill('Example')
     only(await service.admin.put('/User', { userID, username, productIDs: [] }))
     await temp.getByRole('button', { name: 'Add to the register' }).click()
-    const told = 'This product is not there, or not yours to see any more: nothing is saved.'
+    const told = 'The product does not exist, or you may not see it any more: nothing was saved.'
     await temp.getByRole('alert').getByText(told).waitFor()
     assert.equal(await temp.getByLabel('First name').inputValue(), 'Ann')
     await temp.context().close()

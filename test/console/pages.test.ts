@@ -73,7 +73,7 @@ describe('Every page of the console', { skip }, () => {
       const may = new Set<string | null>([null, ...roles[role]])
       for (const path of paths) {
         await go(page, path)
-        const told = await page.getByText('This page is not yours to see').count()
+        const told = await page.getByText('You may not see this page').count()
         const isShown = [pages[path]].flat().every((one) => may.has(one))
         assert.equal(told, isShown ? 0 : 1, path)
         assert.doesNotMatch(await page.locator('body').innerText(), /Hidden/, path)
@@ -102,7 +102,7 @@ describe('Every page of the console', { skip }, () => {
     })
     for (const path of ['investors/$id/edit', 'transactions/new', 'transactions/paste']) {
       await go(page, `/$product/${path}`)
-      await page.getByText('This page is not yours to see').waitFor()
+      await page.getByText('You may not see this page').waitFor()
       await page.getByText('It needs the permission BizEntity.Read.').waitFor()
     }
     await go(page, '/$product/transactions')

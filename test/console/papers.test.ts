@@ -100,7 +100,7 @@ describe('The console’s papers', { skip }, () => {
     await name.fill('')
     await page.getByLabel('Phone').fill('02 5550 1234')
     await press('Save')
-    await page.getByRole('alert').getByText('issuer.name is required.').waitFor()
+    await page.getByRole('alert').getByText('Name is required.', { exact: true }).waitFor()
     assert.equal(await page.getByLabel('Phone').inputValue(), '02 5550 1234')
     await name.and(page.locator('[aria-invalid=true]')).waitFor()
     assert.deepEqual(await findings(page), [])

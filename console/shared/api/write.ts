@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { use, useRef } from 'react'
 import { isWaiting } from '../../../client/src/waiting.ts'
+import { inForm } from '../form/problems.ts'
 import { tellDone } from '../view/Failure.tsx'
 import { askWhich } from './clash.ts'
 import { api, newIntent } from './client.ts'
@@ -22,6 +23,8 @@ type Options<T> = {
    */
   onKept: (secret?: string) => void
   onFailed?: (error: Error) => void
+  /** The path of a field in the form, where it differs from the one in what is sent. */
+  placeOf?: (path: string) => string
   /**
    * The answer can be read only this once: show it before anything else, and ask before leaving it.
    */
@@ -55,17 +58,21 @@ export function useIntent() {
 export function useWrite<T = unknown>(
   method: 'post' | 'put',
   path: string,
-  { tagged, onDone, onKept, onFailed, isShownOnce = false }: Options<T>,
+  { tagged, onDone, onKept, onFailed, placeOf, isShownOnce = false }: Options<T>,
 ) {
   const client = useQueryClient()
   const saved = use(Saved)
   const { intentFor, fulfilled } = useIntent()
   return useMutation<Answer<T>, Error, unknown>({
-    mutationFn: (body) => {
+    mutationFn: async (body) => {
       const text = JSON.stringify(body, emptyAsNull)
       const intent = intentFor(text)
-      if (tagged) return replace<T>(JSON.parse(text), intent, tagged)
-      return api[method]<T>(path, JSON.parse(text), intent)
+      try {
+        if (tagged) return await replace<T>(JSON.parse(text), intent, tagged)
+        return await api[method]<T>(path, JSON.parse(text), intent)
+      } catch (error) {
+        throw placeOf ? inForm(error, placeOf) : error
+      }
     },
     onSuccess: async (answer) => {
       fulfilled()

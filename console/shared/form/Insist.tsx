@@ -1,16 +1,16 @@
-import { Alert, Checkbox, Text } from '@mantine/core'
+import { Alert, Checkbox } from '@mantine/core'
 import { useState } from 'react'
 import { RegistryError } from '../api/error.ts'
 import { Failure, inView } from '../view/Failure.tsx'
 import { Icon } from '../view/icons.tsx'
-import { forPeople } from './problems.ts'
+import { ProblemLines } from '../view/ProblemLines.tsx'
 
 /** Refusals that the service lifts when the user confirms that the values are right. */
 const doubts = {
-  price_too_old: 'Post at that price all the same',
-  price_tolerance: 'It is right: take it all the same',
-  second_distribution: 'Both are meant: declare this one, too',
-  same_file: 'Its rows are meant twice: import it once more',
+  price_too_old: 'Post at that price anyway',
+  price_tolerance: 'The price is right: enter it anyway',
+  second_distribution: 'Both are meant: declare this one too',
+  same_file: 'The rows are meant twice: import the file again',
 }
 
 /**
@@ -36,14 +36,9 @@ export function Insist({ error, insists, onChange }: Props) {
   const codes = Object.keys(doubts) as (keyof typeof doubts)[] // all keys of `doubts`
   const code = codes.find((one) => known.some((problem) => problem.code === one))
   if (!code) return <Failure error={error} />
-  const messages = [...new Set(known.map(({ message }) => forPeople(message)))]
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="alert" />} role="alert" {...inView}>
-      {messages.map((message) => (
-        <Text key={message} size="sm">
-          {message}
-        </Text>
-      ))}
+      <ProblemLines error={error} />
       <Checkbox
         mt="sm"
         label={doubts[code]}

@@ -12,10 +12,10 @@ type DialogProps = Pick<ModalProps, 'opened' | 'returnFocus'> & {
 }
 
 const losses = {
-  unsaved: { title: 'Leave without saving?', words: 'What you have entered is not saved.' },
+  unsaved: { title: 'Leave without saving?', words: 'What you entered is not saved yet.' },
   once: {
     title: 'Leave without keeping it?',
-    words: 'What is shown here is not shown again: whoever has not kept it must make another.',
+    words: 'This is shown only once. If you have not kept it, you must make a new one.',
   },
 }
 /**
@@ -24,7 +24,7 @@ const losses = {
  */
 const underWay = {
   title: 'Leave before it is answered?',
-  words: 'What you have sent may be done already, or be done yet. Look before you enter it again.',
+  words: 'What you sent may have been done, or may still be done. Check before you enter it again.',
 }
 
 /**

@@ -106,7 +106,7 @@ function Fields({ past, withDate, onDone }: FieldsProps) {
           onChange={(event) => setKnownAt(event.currentTarget.value)}
         />
         <Text size="xs" className="quiet">
-          What was entered or corrected after that moment is left out.
+          Anything entered or corrected after that moment is left out.
         </Text>
         <Button type="submit" size="xs">
           Show

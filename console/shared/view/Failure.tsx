@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { RegistryError } from '../api/error.ts'
-import { forPeople } from '../form/problems.ts'
+import { forPeople, linesOf } from '../form/problems.ts'
 import { Icon } from './icons.tsx'
+import { ProblemLines } from './ProblemLines.tsx'
 
 const requestOf = (error: unknown) => (error instanceof RegistryError ? error.requestID : null)
-const wordsOf = (error: unknown) =>
-  error instanceof Error ? forPeople(error.message) : 'Something went wrong in this page.'
+const wordsOf = (error: unknown) => linesOf(error).join(' ')
 
 type Props = { error: unknown; retry?: () => void }
 
@@ -28,7 +28,7 @@ export function Failure({ error, retry }: Props) {
   const shown = retry ? {} : inView
   return (
     <Alert color="red" variant="light" icon={<Icon name="alert" />} role="alert" {...shown}>
-      <Text size="sm">{wordsOf(error)}</Text>
+      <ProblemLines error={error} />
       <Group justify="space-between" mt={4} gap="xs">
         {requestID && (
           <Text size="xs" className="quiet">
