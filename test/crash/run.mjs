@@ -1,4 +1,4 @@
-// `npm run test:crash -- --cycles 50 --seed 7`: the crash suite for longer, and whether it sees loss.
+// `npm run test:crash -- --cycles 50 --seed 7`: the crash suite for longer; and that it sees loss.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { checkNode, install } from '../../scripts/run.mjs'

@@ -3,7 +3,7 @@ import { crash, type Options, type Result } from './harness.ts'
 
 const seed = Number(process.env.REGISTRY_CRASH_SEED ?? Date.now() % 1_000_000)
 
-/** Runs the crash harness for one test, whose report says the seed and what became of the writes. */
+/** Runs the crash harness for a test, whose report says the seed and what became of the writes. */
 export async function crashFor(
   t: TestContext,
   options: Partial<Options> & { cycles: number },

@@ -122,7 +122,7 @@ describe('The feed', () => {
 })
 
 describe('A payment run', () => {
-  it('has more time than other requests for its payments, of which there may be a million', async () => {
+  it('has more time than other requests: there may be a million payments', async () => {
     const run = (text: string) => rowsOf(service.connection, text)
     await run('create table patience (allowed text)')
     await run('grant insert on patience to registry_service')
@@ -261,7 +261,7 @@ describe('POST /PaymentRun/Reissue and Unclaimed', () => {
     assert.deepEqual(states, ['Returned', 'Sent'])
   })
 
-  it('mark as unclaimed what came back long enough ago, and refuse to if more is named', async () => {
+  it('mark as unclaimed what came back long enough ago, and refuse more', async () => {
     const { fund } = await paidFund(service, [10, 20])
     const run = await newRun(service.admin, fund)
     await step(approver, 'Approve', run)

@@ -245,7 +245,7 @@ export async function markUnclaimed(all: Tx, actor: Actor, asked: Unclaimed): Pr
   return told(tx, actor, run, { days: asked.days, payments: marked.length, paymentIDs })
 }
 
-/** Refuses payments that a request names and that came back too lately, rather than ignoring them. */
+/** Payments that a request names and that came back too lately are refused and not ignored. */
 async function refuseRecent(
   tx: Tx,
   run: RunID,

@@ -135,7 +135,8 @@ export const holdingStatement: StatementKind<Period, Held> = {
               ${before} as opening, (
                 select json_agg(${lineOf} order by b.transaction_date, b.biz_transaction_id)
                 from transaction_line b where ${inPeriod(subject, subject.fromDate)}) as lines,
-              ${stateAt(end)} as closing, ${shownPrice('v.price')}::text as price, ${worth(end)} as value
+              ${stateAt(end)} as closing, ${shownPrice('v.price')}::text as price,
+              ${worth(end)} as value
             from holding h ${itsClass('h')}
             left join lateral (${priceOn('i.investment_id', end)}) v on true
             where h.product_id = ${subject.productID} and h.account_id = a.account_id
