@@ -9,7 +9,7 @@ import { parseJson } from '../../src/platform/shape/json.ts'
 import type { Database } from '../../src/platform/sql/handle.ts'
 import type { Reply } from '../support/client.ts'
 import { freshDatabase } from '../support/database.ts'
-import { dec, shown, times } from '../support/decimals.ts'
+import { dec, shown } from '../support/decimals.ts'
 import {
   type Account,
   assertVerified,
@@ -26,6 +26,7 @@ import {
   moments,
   type Operation,
   operation,
+  worthOf,
   zones,
 } from '../support/ledger-operations.ts'
 import { type Answer, type Body, closed, type Tx } from '../support/ledger-types.ts'
@@ -95,10 +96,6 @@ async function takeAccounts(count: number): Promise<Account[]> {
   if (spare.length < count) spare.push(...(await newAccounts(service, productID, 600)))
   return spare.splice(0, count)
 }
-
-/** What units are worth at a price, if one is given. */
-const worthOf = (units: bigint, investment: number, price: string | undefined) =>
-  price && times(units, dec(price), investments[investment]!.cents)
 
 let operations = 0
 let refusals = 0

@@ -109,38 +109,6 @@ describe('A notice', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
   })
 
-  it('of redemption for all that a holding is worth takes all its units', async () => {
-    const fund = await fresh({ price: 1.9 })
-    only(await post('Allotment', { ...fund.own, quantity: 47.619 }))
-    refused(await post('Redemption', { ...fund.own, amount: 90.49 }), 409, 'insufficient_holding')
-    const { bizEventID } = only(await notice('Redemption', { ...fund.own, amount: 90.48 }))
-    const settled = only(await post('Redemption', { bizEventID }))
-    assert.deepEqual([settled.quantity, settled.amount], [-47.619, -90.48])
-    assert.equal((await eventOf(bizEventID)).bizEventStatusID, 2)
-  })
-
-  it('of a conversion of all that a holding is worth takes all its units', async () => {
-    for (const [how, gets] of [
-      [{ conversionMethod: 'Price' }, 47.62],
-      [{ conversionFactor: 3 }, 142.86],
-    ] as const) {
-      const fund = await fresh({ price: 1.9, investments: [{}, { unitDecimals: 2 }] })
-      only(await post('Allotment', { ...fund.own, quantity: 47.619 }))
-      const [fromInvestmentID, toInvestmentID] = fund.investmentIDs
-      const both = { accountID: fund.accountID, fromInvestmentID, toInvestmentID, ...how }
-      refused(await post('Conversion', { ...both, amount: 90.49 }), 409, 'insufficient_holding')
-      const events = all(await notice('Conversion', { ...both, amount: 90.48 }))
-      const [{ bizEventID }, target] = events
-      const legs = all(await post('Conversion', { bizEventID }))
-      assert.deepEqual(legs.map(figuresOf), [
-        { amount: -90.48, quantity: -47.619 },
-        { amount: 90.48, quantity: gets },
-      ])
-      for (const id of [bizEventID, target.bizEventID])
-        assert.equal((await eventOf(id)).bizEventStatusID, 2)
-    }
-  })
-
   it('of a conversion is refused between two currencies, as what would settle it is', async () => {
     const fund = await fresh({ investments: [{}, { currencyID: 3 }] })
     const [fromInvestmentID, toInvestmentID] = fund.investmentIDs

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { shown } from './decimals.ts'
+import { dec, shown, times } from './decimals.ts'
 import type { Body, Investment } from './ledger-types.ts'
 
 /** The days that random histories use; the investments, prices and steps follow below. */
@@ -23,6 +23,10 @@ export const investments: Investment[] = [
   { units: 8, cents: 2, currency: 1, prices: [{ date: '2026-03-01', price: '0.333333333333333' }] },
   { units: 3, cents: 0, currency: 8, prices: [{ date: '2026-03-01', price: '101.37' }] },
 ]
+
+/** What units are worth at a price, if one is given. */
+export const worthOf = (units: bigint, investment: number, price: string | undefined) =>
+  price && times(units, dec(price), investments[investment]!.cents)
 
 const decimal = (most: number, decimals: number) =>
   fc
