@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { all, assertVerified, newFund, only, poster } from '../support/ledger.ts'
 import { refused } from '../support/refused.ts'
 import { type Service, startService } from '../support/service.ts'
+import type { Data } from '../support/world.ts'
 
 let service: Service
 before(async () => {
@@ -48,7 +49,7 @@ describe('A notice', () => {
       const events = all(await notice('Conversion', { ...both, amount: 90.48 }))
       const [{ bizEventID }, target] = events
       const legs = all(await post('Conversion', { bizEventID }))
-      const figures = legs.map((leg) => [leg.quantity, leg.amount])
+      const figures = legs.map((leg: Data) => [leg.quantity, leg.amount])
       assert.deepEqual(figures, [
         [-47.619, -90.48],
         [gets, 90.48],
