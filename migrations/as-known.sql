@@ -135,7 +135,9 @@ begin
   end loop;
 end $$;
 
--- The ledger: what was posted by then, in the version of then ...
+-- The ledger: what was posted by then, in the version of then ... Only what changed since then is
+-- looked up among the versions: the last of them ends when the transaction was updated last (verify
+-- checks it). A cost that went along may be worked out anew without that.
 do $$
 declare
   fields text;
@@ -161,11 +163,13 @@ begin
     select %s from public.biz_transaction t
     left join lateral (
       select v.* from public.biz_transaction_version v
-      where v.product_id = t.product_id and v.biz_transaction_id = t.biz_transaction_id
+      where t.updated_date > known.moment() and v.product_id = t.product_id
+        and v.biz_transaction_id = t.biz_transaction_id
         and v.valid_to > known.moment() order by v.valid_to limit 1) v on true
     left join lateral (
       select c.valid_to, c.carried_cost from public.biz_transaction_cost c
-      where c.product_id = t.product_id and c.biz_transaction_id = t.biz_transaction_id
+      where (t.carried_cost is not null or t.updated_date > known.moment())
+        and c.product_id = t.product_id and c.biz_transaction_id = t.biz_transaction_id
         and c.valid_to > known.moment() order by c.valid_to limit 1) c on true
     where t.created_date <= known.moment() $v$, fields);
 end $$;
@@ -194,18 +198,20 @@ begin
       join public.investment i on i.investment_id = t.investment_id) t $v$, fields);
 end $$;
 
+-- An aggregate and not the last line: PostgreSQL leaves the join out where only the keys are read.
 create view known.holding as
-select h.product_id, h.account_id, h.investment_id, coalesce(s.quantity, 0) as quantity,
-  coalesce(s.invested, 0) as invested_amount, coalesce(s.cost, 0) as cost_amount,
-  coalesce(s.gain, 0) as realised_gain
+select h.product_id, h.account_id, h.investment_id, coalesce((s.state).quantity, 0) as quantity,
+  coalesce((s.state).invested, 0) as invested_amount, coalesce((s.state).cost, 0) as cost_amount,
+  coalesce((s.state).gain, 0) as realised_gain
 from public.holding h
 left join lateral (
-  select b.closing_quantity as quantity, b.closing_amount as invested, b.closing_cost as cost,
-    b.closing_gain as gain
-  from known.transaction_line b
+  select public.holding_state(row(0, 0, 0, 0)::public.holding_state, b.quantity, b.amount,
+    public.minor_units(i.currency_id), b.carried_cost
+    order by b.transaction_date, b.biz_transaction_id) as state
+  from known.biz_transaction b
+  join public.investment i on i.investment_id = b.investment_id
   where b.product_id = h.product_id and b.account_id = h.account_id
-    and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3
-  order by b.transaction_date desc, b.biz_transaction_id desc limit 1) s on true
+    and b.investment_id = h.investment_id and b.biz_transaction_status_id <> 3) s on true
 where exists (
   select 1 from public.biz_transaction t
   where t.product_id = h.product_id and t.account_id = h.account_id

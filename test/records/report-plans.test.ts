@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import sql from 'sql-template-tag'
 import { lookups } from '../../src/platform/lookup/lookups.ts'
 import type { Database, Snapshot } from '../../src/platform/sql/handle.ts'
 import { lookBack } from '../../src/platform/sql/known.ts'
@@ -168,6 +169,41 @@ describe('A payment reconciliation of one distribution', () => {
       }
       const few = await besides(2)
       assert.deepEqual(await besides(4), few)
+    } finally {
+      await database.close()
+      await service.stop()
+    }
+  })
+})
+
+describe('A report of holdings as known', () => {
+  it('counts the transactions of each once', async () => {
+    const service = await startService()
+    const database = openAsService(service.connection)
+    try {
+      const { fund } = await paidFund(service, Array(30).fill(100))
+      await rowsOf(service.connection, 'analyze')
+      const [{ count }] = await rowsOf(
+        service.connection,
+        'select count(*)::int as count from biz_transaction',
+      )
+      const subject = { productID: fund.productID, date: '2026-01-01' } as Subject
+      const modes = ['force_custom_plan'] as const
+      const readings = await readingsOf(
+        database,
+        async (tx) => {
+          const [now] = await tx.query<{ knownAt: string }>(sql`
+            select clock_timestamp()::text as "knownAt"`)
+          const past = await lookBack(tx as unknown as Snapshot, now!)
+          const { select } = await kinds[ReportType.Holdings]!.sketch!(past, subject)
+          assert.equal((await past.query(select)).length, 30)
+        },
+        modes,
+      )
+      const read = readings.filter(({ table }) => table === 'biz_transaction')
+      const rows = read.reduce((sum, one) => sum + one.rows, 0)
+      // They may be read once more, for whether the holding had begun.
+      assert.ok(rows <= 2 * count, `${rows} rows for ${count} transactions`)
     } finally {
       await database.close()
       await service.stop()
