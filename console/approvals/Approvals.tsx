@@ -33,7 +33,7 @@ export function Approvals() {
         onOpen={setOpened}
         empty={
           <Empty title="Nothing waits">
-            Where a rule asks for it, a change waits here until somebody else has approved it.
+            A change that needs approval waits here until somebody else has approved it.
           </Empty>
         }
       />

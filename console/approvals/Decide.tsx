@@ -30,7 +30,6 @@ export function Decide({ listed, onDone }: { listed: Approval; onDone: () => voi
       {!isPending && listed.state === 'Pending' && <Meanwhile state={approval.state ?? ''} />}
       <Facts
         facts={[
-          ['Operation', approval.operation],
           [
             resourceName(approval.resource),
             approval.resourceIDs.length > 0 ? <Records key="records" approval={approval} /> : '',
@@ -69,15 +68,18 @@ const pages: { [resource: string]: string } = {
   Distribution: 'distributions',
 }
 
+/** An id that nobody takes for a number of records. */
+const numbered = (id: number) => `No. ${id}`
+
 /** The ids of the records that would change, linked to their pages where they have one. */
 function Records({ approval: { resource, resourceIDs, productID } }: { approval: Approval }) {
   const path = productID === null ? undefined : pages[resource ?? '']
   const shown = resourceIDs.slice(0, 50)
-  if (!path) return shown.join(', ')
+  if (!path) return shown.map(numbered).join(', ')
   return shown.map((id, i) => (
     <Fragment key={id}>
       {i > 0 && ', '}
-      <PageLink to={`/${productID}/${path}/${id}`}>{String(id)}</PageLink>
+      <PageLink to={`/${productID}/${path}/${id}`}>{numbered(id)}</PageLink>
     </Fragment>
   ))
 }

@@ -34,9 +34,9 @@ export function Previewed({ preview, money, units, currency }: Props) {
     <Stack gap="sm">
       {last && (
         <Text size="sm" className="quiet">
-          Beside{' '}
-          <InDistribution id={last.corporateActionID}>{last.name ?? 'the last'}</InDistribution>, on
-          record {day(last.recordDate)}.
+          Compared with{' '}
+          <InDistribution id={last.corporateActionID}>{last.name ?? 'the last'}</InDistribution> of
+          record date {day(last.recordDate)}.
         </Text>
       )}
       <Figures>

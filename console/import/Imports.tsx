@@ -37,9 +37,9 @@ export function Imports() {
           params: { product: slug, id: String(importID) },
         })}
         empty={
-          <Empty title="Nothing was imported yet">
-            Investors, prices, transactions, opening balances and the bank’s results come in as CSV
-            or XLSX, by the same rules as when they are typed. A file is checked before it counts.
+          <Empty title="Nothing imported yet">
+            Import investors, prices, transactions, opening balances and payment results from CSV or
+            XLSX files. A file is checked before anything is imported.
           </Empty>
         }
       />

@@ -29,7 +29,7 @@ export function Details({ entity }: { entity: BizEntity }) {
     ['Source of funds', name('SourceOfFunds', entity.sourceOfFundsID)],
     ['Purpose', name('PurposeOfInvestment', entity.purposeOfInvestmentID)],
     ['Tax country', entity.taxationCountryCode],
-    ['Written to by', name('CommunicationPreference', entity.communicationPreferenceID)],
+    ['Correspondence', name('CommunicationPreference', entity.communicationPreferenceID)],
     ['Contact person', entity.contactPerson],
     ['Sophisticated investor', entity.sophisticatedInvestorEligibility],
     ['Certificate of', day(entity.sophisticatedInvestorCertificateDate)],

@@ -236,7 +236,7 @@ function Registered({ form }: { form: Form }) {
             {...form.getInputProps('sourceOfFundsID')}
           />
           <LookupField
-            label="Written to by"
+            label="Correspondence"
             category="CommunicationPreference"
             {...form.getInputProps('communicationPreferenceID')}
           />

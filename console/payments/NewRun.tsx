@@ -136,7 +136,7 @@ function Payables({ form, distribution }: { form: Form; distribution: string | u
           />
           <DateField
             label="Up to"
-            description="Owed until that day; empty: all."
+            description="Owed up to that day. Empty: all."
             {...form.getInputProps('upToDate')}
           />
           {!distribution && currencies.length > 1 && (
@@ -150,7 +150,7 @@ function Payables({ form, distribution }: { form: Form; distribution: string | u
           )}
           <DecimalField
             label={`Least amount, ${currency}`}
-            description="Less than it waits for more."
+            description="Smaller amounts wait until they add up."
             placeholder="0.00"
             {...form.getInputProps('minimumAmount')}
           />
@@ -197,7 +197,7 @@ function Funding({ form }: { form: Form }) {
         {format === 'ABA' && (
           <Switch
             label="Balanced"
-            description="With a last record that takes the whole from this account."
+            description="The last record of the file debits the total from this account."
             {...form.getInputProps('balanced', { type: 'checkbox' })}
           />
         )}

@@ -35,14 +35,17 @@ export function TransactionDrawer({ transaction, onClose }: Props) {
   )
 }
 
+/** Conversions and transfers, in the ids of their two sides. */
+const twoSided = [4, 5, 8, 9]
+
 /** What a rollback does, by the kind of transaction. */
-function effectOf({ bizTransactionTypeID }: BizTransaction): string {
+function effectOf({ bizTransactionTypeID: type }: BizTransaction): string {
   const stays = 'The transaction stays on record, but no longer counts.'
-  if (bizTransactionTypeID === residualPayment)
-    return `${stays} Its money is kept for the next reinvestment again.`
+  if (type === residualPayment) return `${stays} Its money is kept for the next reinvestment again.`
+  const both = type && twoSided.includes(type) ? ' Its other side is rolled back with it.' : ''
   return (
-    `${stays} The other side of a transfer or conversion is rolled back with it, and a notice that ` +
-    'it settled is pending again. It is refused if later transactions would lack units.'
+    `${stays}${both} If it settled a notice, the notice is pending again. A rollback is refused if ` +
+    'later transactions would lack units.'
   )
 }
 

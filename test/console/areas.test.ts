@@ -234,7 +234,7 @@ describe('The console’s areas', { skip }, () => {
       ...{ recordDate: '2026-09-30', paymentDate: '2026-10-15', distributionAmountPerUnit: 0.06 },
     })
     await at(`/distributions/${data.corporateActionID}`, 'September quarter 2026')
-    await page.getByText('Beside June quarter 2026').waitFor()
+    await page.getByText('Compared with June quarter 2026').waitFor()
     await page.getByRole('table', { name: 'Components' }).getByText('Then').waitFor()
     await page.getByRole('tab', { name: 'Changed 1' }).click()
     const changed = page.getByRole('table', { name: 'Accounts that changed' })

@@ -166,7 +166,7 @@ describe('The console’s day', { skip }, () => {
     await press('Make the class')
     await page.getByText('The service cannot be reached.').first().waitFor()
     await page.keyboard.press('Escape')
-    await page.getByText('What you have sent may be done already').waitFor()
+    await page.getByText('What you sent may have been done').waitFor()
     assert.equal((await service.admin.get('/Investment?SecurityCode=SENT')).data.length, 1)
     await press('Leave')
     await page.unrouteAll()

@@ -100,7 +100,7 @@ describe('The console’s files', { skip }, () => {
       await press('Upload')
       await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor()
       assert.equal(lost.size, left)
-      await page.getByText('What you have entered stays').waitFor({ state: 'hidden' })
+      await page.getByText('What you entered stays').waitFor({ state: 'hidden' })
     }
     await press('Upload')
     await page.getByText('The documents are there.').waitFor()
@@ -183,7 +183,7 @@ describe('The console’s files', { skip }, () => {
       `Deposit,${second!.accountID},${fund.investmentID},2026-01-10,ten`,
     ]
     await page.goto(`${address}/import`)
-    await page.getByText('Nothing was imported yet').waitFor()
+    await page.getByText('Nothing imported yet').waitFor()
     assert.deepEqual(await findings(page), [])
     await page.getByRole('link', { name: 'Import a file' }).click()
     await page
@@ -207,7 +207,7 @@ describe('The console’s files', { skip }, () => {
       (await service.admin.get(`/BizTransaction?ProductID=${fund.productID}`)).data.length
     const before = await posted()
     await press('Import the good row')
-    await page.getByText('The other rows are in.').waitFor()
+    await page.getByText('The other rows are imported.').waitFor()
     await page.getByLabel('amount of line 3').fill('20.00')
     await page.getByRole('link', { name: 'Holds' }).click()
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
@@ -281,7 +281,7 @@ describe('The console’s files', { skip }, () => {
     await press('Check the file')
     await page.getByRole('cell', { name: /amount must/ }).waitFor()
     await press('Import the good row')
-    await page.getByText('The other rows are in.').waitFor()
+    await page.getByText('The other rows are imported.').waitFor()
     await page.getByLabel('amount of line 3').fill('12.20')
     assert.deepEqual(await findings(page), [])
     await press('Check 1 mended row')

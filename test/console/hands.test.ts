@@ -131,6 +131,9 @@ describe('The console under many hands', { skip }, () => {
       assert.equal(await page.locator(`[id="${told}"]`).textContent(), words)
     }
     assert.deepEqual(await findings(page), [])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    assert.deepEqual(await findings(page, ['color-contrast']), [])
+    await page.emulateMedia({ colorScheme: 'light' })
   })
 
   it('names fields above a form by their labels, and numbers labels that are alike', async () => {

@@ -55,7 +55,7 @@ describe('The console’s payments', { skip }, () => {
     await page.waitForFunction(() => document.querySelector('[aria-invalid="true"]') !== null)
     await fill('BSB', '033-088')
     await press('Make the draft')
-    await page.getByText('The BSB is not one').waitFor()
+    await page.getByText('The BSB is not valid').waitFor()
     await page.getByText('You made this draft, so somebody else approves it.').waitFor()
     assert.deepEqual(await findings(page), [])
     const run = await lastRun()

@@ -87,7 +87,7 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     await at('/approvals?ToDecide=true', 'Approvals')
     await cell('leaver, admin (2 of 2)').waitFor()
     await press('Product changed')
-    await page.getByText('Enough have approved it by now').waitFor()
+    await page.getByText('It has enough approvals by now').waitFor()
     await press('Approve')
     await page.getByText('Approved and done.').waitFor()
     await service.admin.delete(`/ApprovalRule?ApprovalRuleID=${approvalRuleID}`)
