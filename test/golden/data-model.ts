@@ -35,9 +35,10 @@ const kinds: [RegExp, string][] = [
 
 /** The headings of the kinds of tables; scale-out/distribute.sql says of which kind a table is. */
 const headings: Record<string, string> = {
-  ledger: 'What grows with activity. The product leads every key, so that it can lie by product.',
-  identity: 'What everybody refers to: who and what there is, and the codes.',
-  local: 'Users, sessions, the trail and other upkeep of this installation.',
+  ledger:
+    'These tables grow with activity. Every key begins with the product, to spread them by product.',
+  identity: 'Other tables refer to these: people, products, classes and coded values.',
+  local: 'Users, sessions, the audit trail and other data of this installation.',
 }
 
 /** A page of diagrams with all tables, columns and references, made from the schema. */
@@ -61,12 +62,11 @@ ${linesOf(own, references).join('\n')}
   })
   return `# Data model
 
-Written by \`npm run golden\` from the schema that the migrations make; a test compares them.
-\`test/golden/schema.sql\` has the same with every constraint and index.
-[ARCHITECTURE.md](ARCHITECTURE.md#kinds-of-tables) says what the kinds of table are, and
-[glossary.md](glossary.md) what the words mean. A line leads from a table to one that it refers to;
-references to \`product\`, which nearly every table has, are left out where another line says as
-much.
+\`npm run golden\` writes this page from the schema that the migrations create, and a test compares
+them. \`test/golden/schema.sql\` has the same schema with every constraint and index.
+[ARCHITECTURE.md](ARCHITECTURE.md#kinds-of-tables) explains the kinds of tables, and
+[glossary.md](glossary.md) the terms. A line leads from a table to a table that it refers to. Nearly
+every table refers to \`product\`: that line is left out where a table has others.
 
 ${parts.join('\n')}`
 }

@@ -8,21 +8,22 @@ export async function operationsPage({ anyone }: Service): Promise<string> {
   const document = await readDocument(anyone)
   return `# Operations, permissions, events
 
-Written by \`npm run golden\` from what the service says of itself; a test compares them. A running
-service has every field at \`/docs\`, where each can be tried; [api-guide.md](api-guide.md) goes by
-task, [error-codes.md](error-codes.md) has what is refused, [glossary.md](glossary.md) the words.
+\`npm run golden\` writes this page from the service's own description, and a test compares them.
+\`/docs\` of a running service has every field and lets you try each operation.
+[api-guide.md](api-guide.md) shows the operations by task, [error-codes.md](error-codes.md) lists
+the refusals, and [glossary.md](glossary.md) explains the terms.
 
 ## Operations
 
-*Public* needs no token, *signed in* any. Some operations ask for more where it matters (bank
-numbers, what is imported, records of others): /docs says so at each.
+*Public* needs no token, *signed in* any token. Some operations need further permissions for parts
+of what they do (bank numbers, what is imported, records of other users): see \`/docs\`.
 
 ${document.tags.map((tag) => operationsOf(document, tag)).join('\n')}
 ## Roles
 
-A user has a role or a list of permissions, over all products or over some; an API key has a part of
-its user's. Users, webhooks, approval rules, unlocking a period and approving payment runs are kept
-from who does the daily work.
+A user has a role or a list of permissions, for all products or for some. An API key has some or all
+of its user's permissions. People who do the daily work (Operator) cannot change users, webhooks and
+approval rules, unlock a period or approve payment runs.
 
 | Permission | ${Object.keys(roles).join(' | ')} |
 |---|${Object.keys(roles)
@@ -32,8 +33,8 @@ ${permissions.map(permissionRow).join('\n')}
 
 ## Events
 
-What \`GET /Event\` and webhooks tell, in the products that one sees, to who has the permission Read
-or Write of the resource.
+The events of \`GET /Event\` and webhooks. A reader gets the events of the products that they see and
+of the resources for which they have the permission Read or Write.
 
 | Resource | Types |
 |---|---|
