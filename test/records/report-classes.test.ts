@@ -71,6 +71,33 @@ describe('A report on several classes', () => {
     assert.equal(totals, null, 'units of two classes are not added up')
   })
 
+  it('keeps classes apart that have the same name, or none', async () => {
+    for (const name of ['Units', null]) {
+      const unnamed = { externalInvestmentId: null, securityCode: null, name }
+      const own = await newFund(service, { investments: [unnamed, unnamed] })
+      const [a, b] = own.investmentIDs as [number, number]
+      const { productID, accountID } = own
+      const items = [
+        { productID, accountID, investmentID: a, quantity: 100 },
+        { productID, accountID, investmentID: b, quantity: 40 },
+      ]
+      all(await post('Allotment', items))
+      const shownAs = [name ?? String(a), name ?? String(b)]
+      for (const reportTypeID of [1, 2, 5, 6]) {
+        const { totals, classTotals } = await made({ reportTypeID, productID, date })
+        assert.equal(totals?.units ?? null, null)
+        const named = [
+          [shownAs[0], 100],
+          [shownAs[1], 40],
+        ]
+        assert.deepEqual(shown(classTotals, 'class', 'units'), named)
+        if (reportTypeID > 2) assert.deepEqual(shown(classTotals, 'percent'), [[100], [100]])
+      }
+      const period = { reportTypeID: 3, productID, fromDate: '2026-01-01', toDate: date }
+      assert.equal((await made(period)).totals?.units ?? null, null)
+    }
+  })
+
   it('counts the holders of each in its own ranges', async () => {
     const { rows, classTotals } = await made({ reportTypeID: 6, date })
     assert.equal(rows.length, 10)

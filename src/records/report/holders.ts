@@ -53,8 +53,8 @@ export async function topHoldersSketch(snapshot: Snapshot, subject: Subject): Pr
     order: sql`r.class, r.investment_id, r.rank`,
     byClass: true,
     totals: sql`
-      select r.class, round(sum(r.exact) * 100 / nullif(max(r.issued), 0), 2) as percent
-      from (${ranked}) r group by r.class`,
+      select r.investment_id, round(sum(r.exact) * 100 / nullif(max(r.issued), 0), 2) as percent
+      from (${ranked}) r group by r.investment_id`,
   }
 }
 
@@ -105,7 +105,7 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
     byClass: true,
     totals: sql`
       with o as materialized (${holders(subject)})
-      select c.class, case when exists (select 1 from o where o.investment_id = c.investment_id)
+      select c.investment_id, case when exists (select 1 from o where o.investment_id = c.investment_id)
         then 100.00 else 0.00 end as percent
       from (${classes(subject)}) c`,
   }

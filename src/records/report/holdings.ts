@@ -31,7 +31,7 @@ export const holdingsSketch = async (snapshot: Snapshot, subject: Subject): Prom
       v.price_date as "priceDate",
       ${marketValue} as value,
       case when v.price is not null then ${marketValue} - h.cost end as gain,
-      ${currency} as currency
+      ${currency} as currency, i.investment_id
     from ${positionsOf(subject)} ${withOwners} ${priceAsAt(sql`${subject.date}::date`)}`,
   order: sql`lower(e.name), a.account_id, i.investment_id`,
   byClass: true,

@@ -52,7 +52,7 @@ export const registerSketch = async (snapshot: Snapshot, subject: Subject): Prom
     select coalesce(k.last_name, e.name) as surname, e.name,
       a.account_number as "accountNumber", x.address, n.date as "dateEntered",
       ${className} as class, round(h.quantity, i.unit_decimals) as units,
-      a.account_id as "accountID"
+      a.account_id as "accountID", i.investment_id
     from ${positionsOf(subject)} ${withOwners}
     left join lateral (${addressOfEntity}) x on true
     left join lateral (${raw(surname)}) k on true ${entered(subject)}`,

@@ -10,11 +10,8 @@ export type Column = {
   width: number
   /** Decimals shown in spreadsheets; the digits themselves come from PostgreSQL. */
   decimals?: number
-  /**
-   * Whether the column is summed; with a column name, only where all rows have the same value in
-   * it.
-   */
-  total?: true | string
+  /** Whether the column is summed; by class or currency, only where all rows are of the same. */
+  total?: true | 'class' | 'currency'
   /** The column that is true for the rows that the sum adds up; left out, all rows are added. */
   adds?: string
 }
@@ -48,7 +45,7 @@ export type Table = {
 type Reckoned = 'count' | 'classTotals' | 'currencyTotals' | 'totals' | 'landscape'
 
 export type Sketch = Omit<Table, Reckoned> & {
-  /** Whether rows have a class, and units are summed for each class. */
+  /** Whether rows have a class, with its investment_id, and units are summed for each class. */
   byClass?: true
   /** Totals by class for columns that must not be summed, such as a sum of rounded percentages. */
   totals?: Fragment
@@ -89,9 +86,12 @@ async function classesOf(
   const replaced = own ? await snapshot.query<Row>(own) : []
   return added.map(({ of, row }) => ({
     of,
-    row: { ...row, ...replaced.find((one) => one.class === of) },
+    row: { ...row, ...replaced.find((one) => one.investment_id === row.investment_id) },
   }))
 }
+
+/** Two classes may have the same name. */
+const groups = { class: raw('r.class, r.investment_id'), currency: raw('r.currency') }
 
 async function sumsBy(
   key: 'class' | 'currency',
@@ -99,11 +99,10 @@ async function sumsBy(
   select: Fragment,
   sums: Fragment[],
 ): Promise<Sums[]> {
-  const by = raw(`r.${key}`)
-  const rows = await snapshot.query<Row & { of: string | null }>(sql`
-    select ${join([sql`${by} as of`, ...sums])} from (${select}) r
-    group by ${by} order by ${by}`)
-  return rows.map(({ of, ...row }) => ({ of: of ?? '', row: { ...row, [key]: of } }))
+  const by = groups[key]
+  const rows = await snapshot.query<Row>(sql`
+    select ${join([by, ...sums])} from (${select}) r group by ${by} order by ${by}`)
+  return rows.map((row) => ({ of: row[key] ?? '', row }))
 }
 
 /**
@@ -117,9 +116,10 @@ export const totalLines = ({ classTotals, currencyTotals, totals }: Table): Line
 
 type Line = { label: string; row: Row }
 
-function sumOf({ key, adds }: Column, total: true | string): Fragment {
+function sumOf({ key, adds }: Column, total: true | 'class' | 'currency'): Fragment {
   const sum = `sum(r."${key}")${adds ? ` filter (where r."${adds}")` : ''}`
-  return raw(`${total === true ? sum : same(total, sum)} as "${key}"`)
+  const of = total === 'class' ? 'investment_id' : 'currency'
+  return raw(`${total === true ? sum : same(of, sum)} as "${key}"`)
 }
 
 /**

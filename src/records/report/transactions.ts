@@ -67,7 +67,7 @@ export const transactionsSketch = async (
       round(b.quantity, i.unit_decimals) as units, ${shownPrice('b.investment_price')} as price,
       round(b.amount, minor_units(i.currency_id)) as amount, ${entryFee} as fee,
       round(b.closing_quantity, i.unit_decimals) as balance, ${currency} as currency,
-      b.quantity <> 0 as "hasUnits"
+      b.quantity <> 0 as "hasUnits", i.investment_id
     from transaction_line b
     ${itsAccount('b')} ${itsOwner} ${itsClass('b')}
     where ${countedIn(subject)}`,

@@ -10,7 +10,9 @@ const { Email } = lookups.CommunicationType
 const { Postal, Physical } = lookups.AddressType
 
 /** The name and the currency of the investment (class) i. */
-export const className = raw('coalesce(i.security_code, i.name, i.external_investment_id)')
+export const className = raw(
+  'coalesce(i.security_code, i.name, i.external_investment_id, i.investment_id::text)',
+)
 export const currency = raw(
   `(array[${Object.keys(lookups.Currency)
     .map((code) => `'${code}'`)
