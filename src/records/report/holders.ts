@@ -105,7 +105,8 @@ export async function rangesSketch(snapshot: Snapshot, subject: Subject): Promis
     byClass: true,
     totals: sql`
       with o as materialized (${holders(subject)})
-      select c.investment_id, case when exists (select 1 from o where o.investment_id = c.investment_id)
+      select c.investment_id, case
+        when exists (select 1 from o where o.investment_id = c.investment_id)
         then 100.00 else 0.00 end as percent
       from (${classes(subject)}) c`,
   }
