@@ -83,9 +83,11 @@ describe('Report 11, Unclaimed money', () => {
     assert.deepEqual(await asAt('2025-07-30'), returned)
     const again = await step(service.admin, 'Reissue', first)
     assert.deepEqual(await asAt('2025-07-30'), returned)
+    assert.deepEqual(await asAt(dayIn()), returned, 'a draft sends nothing yet')
+    const [b] = await sent(again)
+    assert.deepEqual(await asAt('2025-07-30'), returned)
     assert.deepEqual(await asAt(dayIn()), [])
     // Its result is dated back, before it was sent: from then on it is this one that is returned.
-    const [b] = await sent(again)
     await comesBack(again, b, '2025-07-25')
     assert.deepEqual(await asAt('2025-07-24'), returned)
     const second = [[b.reference, 'Returned', '2025-07-25', 10]]

@@ -22,10 +22,12 @@ const columns: Column[] = [
 
 /**
  * The day on which a reissued payment p went out again: the processing date of the new payment run,
- * or the date of the new payment's result, which may be backdated.
+ * or the date of the new payment's result, which may be backdated. A draft sends nothing yet, and
+ * may be deleted.
  */
 const sentAgain = sql`
-  select least(r.processing_date, n.state_date) as day
+  select case when r.state = 'Draft' then 'infinity'::date
+    else least(r.processing_date, n.state_date) end as day
   from payment n
   join payment_run r on r.product_id = n.product_id and r.payment_run_id = n.payment_run_id
   where n.product_id = p.product_id and n.payment_id = p.reissued_as`
