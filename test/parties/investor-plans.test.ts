@@ -136,6 +136,21 @@ describe('A user of one product', () => {
     await isLookUp(readAddress as Read, { ExternalAddressId: 'ADR2' }, 1, 100, actor)
     await isLookUp(readCommunications, { ExternalCommunicationId: 'COM3' }, 0, 100, actor)
   })
+
+  it('reads lists of what little is theirs without judging each record of all others', async () => {
+    for (const read of [readPersons, readOrganisations, readCommunications]) {
+      for (const PageNumber of [1, 40])
+        await isLookUp(read, { PageSize: 10, PageNumber }, 10, 150_000, actorOf([5]))
+      let found = -1
+      const work = async (tx: Tx) => {
+        found = (await read(tx, actorOf([99]), {})).recordCount
+      }
+      const readings = await readingsOf(database, work, ['force_custom_plan'])
+      assert.equal(found, 0)
+      const times = readings.reduce((sum, one) => sum + one.times, 0)
+      assert.ok(times <= 60_000, `${read.name}: ${times} scans`)
+    }
+  })
 })
 
 describe('The other reads', () => {

@@ -74,6 +74,53 @@ function partsOf(entity: Entity) {
   }
 }
 
+describe('Lists of persons, organisations and contacts', () => {
+  const lists = [
+    ['/Person', 'personID'],
+    ['/Organisation', 'organisationID'],
+    ['/Communication', 'communicationID'],
+  ] as const
+  const idsOf = async (path: string, field: string) =>
+    (await client.get(path)).data.map((one: Record<string, number>) => one[field]) as number[]
+
+  it('have page by page what they have as a whole, in either order, with its total', async () => {
+    for (const [path, field] of lists) {
+      const whole = await client.get(`${path}?PageSize=1000&IncludeTotal=true`)
+      const all = await idsOf(`${path}?PageSize=1000`, field)
+      assert.ok(all.length > 0 && new Set(all).size === all.length, path)
+      assert.deepEqual(
+        all,
+        all.toSorted((one, another) => one - another),
+      )
+      assert.equal(JSON.parse(whole.text).totalCount, all.length)
+      assert.deepEqual(await idsOf(`${path}?PageSize=1000&Order=desc`, field), all.toReversed())
+      for (const [order, wanted] of [
+        ['asc', all],
+        ['desc', all.toReversed()],
+      ] as const) {
+        const pages: number[] = []
+        let next = `${path}?PageSize=1&Order=${order}`
+        for (;;) {
+          const reply = await client.get(next)
+          pages.push(...reply.data.map((one: Record<string, number>) => one[field]!))
+          const cursor = reply.headers.get('next-cursor')
+          if (!cursor) break
+          next = `${path}?PageSize=1&Cursor=${cursor}`
+        }
+        assert.deepEqual(pages, wanted, `${path} ${order}`)
+        const numbered = wanted.map(
+          (_, i) => `${path}?PageSize=1&PageNumber=${i + 1}&Order=${order}`,
+        )
+        const found = await Promise.all(numbered.map((one) => idsOf(one, field)))
+        assert.deepEqual(found.flat(), wanted)
+      }
+      for (const far of ['2', '9007199254740991'])
+        assert.deepEqual(await idsOf(`${path}?PageSize=1000&PageNumber=${far}`, field), [])
+    }
+    assert.ok((await idsOf('/Person?PageSize=1000', 'personID')).includes(free.personID))
+  })
+})
+
 describe('A user of another product', () => {
   it('reads none of it, by any id or filter', async () => {
     const { persons, organisation, addresses, communications, paymentDetail } = partsOf(other)

@@ -23,8 +23,11 @@ type Node = {
   Plans?: Node[]
 }
 
-/** A scan of an SQL statement: its kind, and the rows it read, including those it discarded. */
-export type Reading = { text: string; table: string; how: string; rows: number }
+/**
+ * A scan of an SQL statement: its kind, how often it was begun, and the rows it read, including
+ * those it discarded.
+ */
+export type Reading = { text: string; table: string; how: string; times: number; rows: number }
 
 /** Opens the database as the service does. */
 export const openAsService = (connection: pg.ClientConfig): Database =>
@@ -102,9 +105,9 @@ function collect(node: Node, text: string, readings: Reading[]) {
     (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
   const table = node['Relation Name'] ?? node['Index Name'] ?? node['CTE Name']
   if (table && / Scan$/.test(how))
-    readings.push({ text, table, how, rows: Math.round((rows + removed) * loops) })
+    readings.push({ text, table, how, times: loops, rows: Math.round((rows + removed) * loops) })
   // Pairs that a join discarded: lists that are not in a table show only here as comparisons.
   const pairs = Math.round((node['Rows Removed by Join Filter'] ?? 0) * loops)
-  if (pairs > 0) readings.push({ text, table: 'pairs', how, rows: pairs })
+  if (pairs > 0) readings.push({ text, table: 'pairs', how, times: loops, rows: pairs })
   for (const child of node.Plans ?? []) collect(child, text, readings)
 }

@@ -5,13 +5,14 @@ import { lookups } from '../../platform/lookup/lookups.ts'
 import { refuseAll } from '../../platform/refusal.ts'
 import { inside } from '../../platform/shape/path.ts'
 import type { Fragment, Sql, Tx } from '../../platform/sql/handle.ts'
-import { identified } from '../../platform/sql/identify.ts'
+import { identified, namesAny } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable, type PathOf, type Row } from '../../platform/sql/rows.ts'
 import { refuseTakenIDs } from '../../platform/sql/taken.ts'
 import { type OwnedKind, ownerColumns } from '../investor/owned-kind.ts'
-import { visibleOwned } from '../investor/scope.ts'
+import { visibleEntity, visibleOwned } from '../investor/scope.ts'
+import { pageOfSeen, seenOrganisations, seenPersons } from '../investor/seen.ts'
 import {
   Communication,
   type CommunicationQuery,
@@ -84,13 +85,30 @@ export const communicationKind: OwnedKind = {
   select: (where) => selectCommunication(where),
 }
 
+const list = { table: 'communication', alias: 't' }
+
+/** The ids of the contacts of all owners that the caller sees. */
+const seenCommunications = (actor: Actor): Fragment => sql`
+  select c.communication_id as id from biz_entity e join communication c using (biz_entity_id)
+  where ${visibleEntity(actor, 'e')}
+  union all
+  select communication_id from communication
+  where person_id = any(array(select s.id from (${seenPersons(actor)}) s))
+  union all
+  select communication_id from communication
+  where organisation_id = any(array(select s.id from (${seenOrganisations(actor)}) s))`
+
 export const readCommunications = (handle: Sql, actor: Actor, query: CommunicationQuery) =>
   renderPage(handle, query, {
     key: ['communicationID'],
-    rows: (wanted) => sql`
-      select * from communication t
-      where ${identified(communicationParameter, query, 't')}
-        and ${visibleOwned(actor, 't', owners)}
-      ${page(wanted, 'communication t', 't.communication_id')}`,
+    rows: (wanted) => {
+      const visible = visibleOwned(actor, 't', owners)
+      if (actor.productIDs !== null && !namesAny(communicationParameter, query))
+        return pageOfSeen(wanted, { ...list, visible, ids: seenCommunications(actor) })
+      return sql`
+        select * from communication t
+        where ${identified(communicationParameter, query, 't')} and ${visible}
+        ${page(wanted, 'communication t', 't.communication_id')}`
+    },
     show: (rows) => selectCommunication(sql`true order by t.communication_id`, sql`(${rows})`),
   })

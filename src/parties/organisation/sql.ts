@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { identified } from '../../platform/sql/identify.ts'
+import { identified, namesAny } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns, many, one } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
@@ -12,6 +12,7 @@ import { communicationKind } from '../communication/sql.ts'
 import { organisationParameter } from '../investor/identities.ts'
 import { listOf } from '../investor/owned-kind.ts'
 import { visibleOrganisation } from '../investor/scope.ts'
+import { pageOfSeen, seenOrganisations } from '../investor/seen.ts'
 import { selectPerson } from '../person/sql.ts'
 import { Organisation, type OrganisationQuery, OrganisationRecord, Relationship } from './schema.ts'
 
@@ -55,11 +56,16 @@ export const selectOrganisation = (where: Fragment, from = sql`organisation`) =>
 export const readOrganisations = (handle: Sql, actor: Actor, query: OrganisationQuery) =>
   renderPage(handle, query, {
     key: ['organisationID'],
-    rows: (wanted) => sql`
-      select * from organisation o
-      where ${identified(organisationParameter, query, 'o')}
-        and ${visibleOrganisation(actor, 'o.organisation_id')}
-      ${page(wanted, 'organisation o', 'o.organisation_id')}`,
+    rows: (wanted) => {
+      const visible = visibleOrganisation(actor, 'o.organisation_id')
+      const ids = seenOrganisations(actor)
+      if (actor.productIDs !== null && !namesAny(organisationParameter, query))
+        return pageOfSeen(wanted, { table: 'organisation', alias: 'o', visible, ids })
+      return sql`
+        select * from organisation o
+        where ${identified(organisationParameter, query, 'o')} and ${visible}
+        ${page(wanted, 'organisation o', 'o.organisation_id')}`
+    },
     show: (rows) => selectOrganisation(sql`true order by o.organisation_id`, sql`(${rows})`),
   })
 

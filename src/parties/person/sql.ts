@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Actor } from '../../platform/actor.ts'
 import type { Fragment, Sql } from '../../platform/sql/handle.ts'
-import { identified } from '../../platform/sql/identify.ts'
+import { identified, namesAny } from '../../platform/sql/identify.ts'
 import { page, renderPage } from '../../platform/sql/paging.ts'
 import { columns } from '../../platform/sql/render.ts'
 import { defineTable } from '../../platform/sql/rows.ts'
@@ -12,6 +12,7 @@ import { communicationKind } from '../communication/sql.ts'
 import { personParameter } from '../investor/identities.ts'
 import { listOf } from '../investor/owned-kind.ts'
 import { visiblePerson } from '../investor/scope.ts'
+import { pageOfSeen, seenPersons } from '../investor/seen.ts'
 import { Person, type PersonQuery, PersonRecord } from './schema.ts'
 
 export const personTable = defineTable('person', {
@@ -36,10 +37,15 @@ export const selectPerson = (where: Fragment, from = sql`person`) => sql`
 export const readPersons = (handle: Sql, actor: Actor, query: PersonQuery) =>
   renderPage(handle, query, {
     key: ['personID'],
-    rows: (wanted) => sql`
-      select * from person p
-      where ${identified(personParameter, query, 'p')} and ${visiblePerson(actor, 'p.person_id')}
-      ${page(wanted, 'person p', 'p.person_id')}`,
+    rows: (wanted) => {
+      const visible = visiblePerson(actor, 'p.person_id')
+      if (actor.productIDs !== null && !namesAny(personParameter, query))
+        return pageOfSeen(wanted, { table: 'person', alias: 'p', visible, ids: seenPersons(actor) })
+      return sql`
+        select * from person p
+        where ${identified(personParameter, query, 'p')} and ${visible}
+        ${page(wanted, 'person p', 'p.person_id')}`
+    },
     show: (rows) => selectPerson(sql`true order by p.person_id`, sql`(${rows})`),
   })
 
