@@ -36,7 +36,7 @@ const kinds: [RegExp, string][] = [
 /** The headings of the kinds of tables; scale-out/distribute.sql says of which kind a table is. */
 const headings: Record<string, string> = {
   ledger:
-    'These tables grow with activity. Every key begins with the product, to spread them by product.',
+    'These tables grow with activity. Every key begins with the product, by which they spread.',
   identity: 'Other tables refer to these: people, products, classes and coded values.',
   local: 'Users, sessions, the audit trail and other data of this installation.',
 }

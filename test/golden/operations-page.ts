@@ -33,8 +33,8 @@ ${permissions.map(permissionRow).join('\n')}
 
 ## Events
 
-The events of \`GET /Event\` and webhooks. A reader gets the events of the products that they see and
-of the resources for which they have the permission Read or Write.
+The events of \`GET /Event\` and webhooks. A reader gets the events of the products that they see,
+and of the resources for which they have the permission Read or Write.
 
 | Resource | Types |
 |---|---|
