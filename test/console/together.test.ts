@@ -158,7 +158,7 @@ describe('The console, with others at work and slow answers', { skip }, () => {
     await press('Enter the prices')
     await page
       .getByRole('alert')
-      .getByText(/price 15 is more/)
+      .getByText(/Price 15 is more/)
       .waitFor()
     assert.deepEqual(await prices(), before)
     only(await service.admin.put('/Investment', { ...found, priceTolerancePercent: null }))
