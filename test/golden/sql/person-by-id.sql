@@ -73,7 +73,7 @@ select p.person_id as "personID",
   null::varchar as "externalOrganisationId" from communication t
   where t.person_id = p.person_id order by t.communication_id) r) as communications
 from (
-    select * from person p
-    where p.person_id = $1 and true
+      select * from person p
+      where p.person_id = $1 and true
   and ($2::bigint = 0 or $3::bigint < (select max(p.person_id) from person p))
   order by p.person_id limit $4 offset $5::bigint) p where true order by p.person_id) r;
