@@ -155,7 +155,7 @@ describe('A payment run', () => {
 
 describe('A list of payment runs', () => {
   const oneServer = { skip: isSpread && 'plans are apart' }
-  it('adds up the payments of drafts alone: the others’ are in their files', oneServer, async () => {
+  it('adds up the payments of drafts, the others’ are in their files', oneServer, async () => {
     const { fund } = await paidFund(service, [10, 20, 30])
     const run = await newRun(service.admin, fund)
     const query = { ProductID: fund.productID }

@@ -8,8 +8,8 @@ import { visibleEntity, visiblePerson } from './scope.ts'
 /**
  * Lists for callers who see some products only. Record by record, a caller who sees a hundred of a
  * million persons would have half a million judged before the first that is theirs. Only the first
- * records are judged so; if they do not fill the page, all ids that the caller sees are gathered, and
- * those of the page are judged as well: who sees a record is decided in one place (scope.ts).
+ * records are judged so; if they do not fill the page, all ids that the caller sees are gathered,
+ * and those of the page are judged as well: who sees a record is decided in one place, scope.ts.
  */
 
 type List = {
@@ -31,7 +31,8 @@ export function pageOfSeen(wanted: Wanted, { table, alias, visible, ids }: List)
   const gathered = sql`
     select ${name}.* from ${raw(table)} ${name} where ${raw(id)} = any(array(
       select s.id from (${ids}) s
-      where true ${pageBy(wanted, 's.id', `(select max(${table}_id) from ${table})`)})) and ${visible}`
+      where true ${pageBy(wanted, 's.id', `(select max(${table}_id) from ${table})`)}))
+      and ${visible}`
   if (!isNear(wanted)) return gathered
   const { size, skip } = wanted
   const count = Number(skip) + size
