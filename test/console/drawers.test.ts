@@ -128,7 +128,7 @@ describe('The console’s drawers', { skip }, () => {
     const ways = [() => page.keyboard.press('Escape'), () => page.mouse.click(20, 700)]
     for (const leave of ways) {
       await leave()
-      await lost.getByText('not shown again').waitFor()
+      await lost.getByText('shown only once').waitFor()
       assert.deepEqual(await findings(page), [])
       await lost.getByRole('button', { name: 'Stay' }).click()
       await lost.waitFor({ state: 'hidden' })
