@@ -58,7 +58,7 @@ export function workOut(kind: Kind, values: Values, around: Around): WorkedOut |
   const units =
     quantity ??
     (given && price && !isZero(price)
-      ? divide(subtract(given, fee), price, around.unitDecimals)
+      ? unitsFor(subtract(given, fee), price, goesOut, around)
       : undefined)
   if (units === undefined) return undefined
   const worth = given ?? (price && multiply(units, price, around.cents))
@@ -78,6 +78,18 @@ export function workOut(kind: Kind, values: Values, around: Around): WorkedOut |
       (kind.way === 'conversion' && values.conversionMethod === 'Factor'),
     ...receivedOf(kind, values, around, { units: outUnits, amount }),
   }
+}
+
+/**
+ * The units of an amount of money. What goes out and is worth the whole holding takes all of it,
+ * where rounding would ask for slightly more units.
+ */
+function unitsFor(money: string, price: string, goesOut: boolean, around: Around): string {
+  const { held, unitDecimals, cents } = around
+  const units = divide(money, price, unitDecimals)
+  if (!goesOut || held === undefined || isZero(held)) return units
+  const isMore = isNegative(subtract(held, units))
+  return isMore && isZero(subtract(multiply(held, price, cents), money)) ? held : units
 }
 
 /** The price that is used where none is given. */

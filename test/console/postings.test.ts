@@ -127,6 +127,13 @@ describe('Postings as the console enters them', () => {
     ['SetQuantity', { quantity: '6000' }],
     ['SetQuantity', { quantity: '5500', amount: '700' }],
     ['SetQuantity', { quantity: '5400', investmentPrice: '2' }],
+    // Worth 5459.40506, which is 5459.41: at the price, more units than there are.
+    ['SetQuantity', { quantity: '5400.005' }],
+    ['Conversion', { amount: '5459.41' }],
+    ['SetQuantity', { quantity: '5400.005' }],
+    ['Conversion', { amount: '5459.41', conversionMethod: 'Factor', conversionFactor: '2' }],
+    ['SetQuantity', { quantity: '5400.005' }],
+    ['Redemption', { amount: '5459.41' }],
   ]
   it('are previewed as the ledger then has them', async () => {
     for (const [name, given] of cases) await both(name, given)

@@ -18,7 +18,7 @@ const nobody = (_message: string, field: string, id: string) =>
 /** Rewords messages for people: the fields by which a program insists are part of the form. */
 export const forPeople = (message: string) =>
   message
-    .replace(/: give investmentPrice, or say .*$/, '.')
+    .replace(/: give \w*nvestmentPrice, or say .*$/, '.')
     .replace(/^This needs the permission (\S+?)(?:, too)?\.$/, lacking)
     .replace(/^No record was found for (\S+\.)?productID \d+\.$/, taken)
     .replace(/^No record was found for (?!\[)(\S+) (.+)\.$/, nobody)
