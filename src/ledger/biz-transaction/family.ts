@@ -34,10 +34,10 @@ export type Stored = Found & {
 }
 
 /**
- * Locks transactions and their other legs: first the notices they settled, then their accounts and
- * the accounts that received cost from them, then the transactions themselves. Each attempt of the
- * unit of work waits for a lock for two seconds at most, so that one locked account does not hold
- * up other changes for long.
+ * Locks transactions and their other legs: first the notices they settled, then their accounts, the
+ * transactions themselves, and the accounts that received cost from them. Each attempt of the unit
+ * of work waits for a lock for two seconds at most, so that one locked account does not hold up
+ * other changes for long.
  */
 export async function lockFamilies(
   tx: Tx,
@@ -52,16 +52,18 @@ export async function lockFamilies(
   const products = productsOf(seen)
   await holdPeriods(tx, products)
   const own = (id: number) => seen.filter(({ productID }) => productID === id)
+  const locked: Stored[] = []
   for (const id of products) {
     await lockAccounts(
       tx,
       id,
       own(id).map(({ accountID }) => accountID),
     )
-    await lockReached(inProduct(tx, id), id, touchedBy(own(id), alsoFrom))
+    // From here on their days stay: whoever held the accounts may have moved them to an earlier one.
+    const rows = await lockTransactions(tx, id, own(id))
+    await lockReached(inProduct(tx, id), id, touchedBy(rows, alsoFrom))
+    locked.push(...rows)
   }
-  const locked: Stored[] = []
-  for (const id of products) locked.push(...(await lockTransactions(tx, id, own(id))))
   return locked
 }
 
