@@ -23,7 +23,7 @@ const atOnce = 3
 /** The slowest files run first, each in another process, so that none runs alone at the end. */
 const longest = filesOf(`access/authorization console/day crash fuzz operations/start operations/cli
   operations/backup faults platform/database two-nodes ledger/ledger-concurrency
-  access/secrets parties/investor-plans ledger/ledger-plans`)
+  access/secrets ledger/ledger-plans`)
 /**
  * Long suites whose subject also has a shorter suite, or that are about releases. `npm run
  * test:long` runs these, and `npm test` runs all others, which take 10 to 14 minutes on two cores.
@@ -39,7 +39,8 @@ const longSuites = filesOf(`console/pages records/statement-send platform/embedd
   integration/webhook-load platform/generated-clients console/hands console/presses
   console/changing integration/event-types operations/build
   console/lists crash-seen operations/start-refused integration/client-tour
-  integration/import-steps integration/import-turns operations/import-cli records/report-plans`)
+  integration/import-steps integration/import-turns operations/import-cli records/report-plans
+  parties/investor-plans money/distribution-crash`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1

@@ -59,7 +59,7 @@ export async function lockFamilies(
       id,
       own(id).map(({ accountID }) => accountID),
     )
-    // From here on their days stay: whoever held the accounts may have moved them to an earlier one.
+    // From here on their days stay: whoever held the accounts may have moved them to earlier ones.
     const rows = await lockTransactions(tx, id, own(id))
     await lockReached(inProduct(tx, id), id, touchedBy(rows, alsoFrom))
     locked.push(...rows)
