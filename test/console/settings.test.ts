@@ -127,7 +127,7 @@ describe('The console’s settings', { skip }, () => {
     const checker = await browser.open('/', 'checker')
     assert.equal(await checker.getByText('waits for your approval').count(), 0)
     await opened(checker)
-    await checker.getByText('one needs the permission BizTransaction.Write').waitFor()
+    await checker.getByText('you need the permission BizTransaction.Write').waitFor()
     assert.equal(await checker.getByRole('button', { name: 'Approve' }).count(), 0)
     await opened(page)
     await page.getByLabel('Reason, if you reject it').fill('Not by phone')
