@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { crashFor } from './crash/told.ts'
 
 /** A few cycles in every test run; `npm run test:crash` runs more, with other seeds. */
-const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 4)
+const cycles = Number(process.env.REGISTRY_CRASH_CYCLES ?? 3)
 
 describe('A registry whose processes are killed (-9) at random moments', () => {
   it('has every acknowledged write once, and a retry under its key settles the rest', async (t) => {

@@ -34,7 +34,7 @@ import { namesIn, newWorld, type World } from './support/world.ts'
  * OpenAPI document. The answer must always be one that the document lists, and never a fault of
  * ours. A failure prints the smallest request that fails, and the seed that repeats it.
  */
-const runs = Number(process.env.FUZZ_RUNS ?? 3_500 * walks)
+const runs = Number(process.env.FUZZ_RUNS ?? 2_500 * walks)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const lanes = 12
 const rounds = 4

@@ -22,16 +22,14 @@ const inGroup = 15
 const atOnce = 3
 /** The slowest files run first, each in another process, so that none runs alone at the end. */
 const longest = filesOf(`access/authorization console/day crash fuzz operations/start operations/cli
-  operations/backup faults platform/database two-nodes ledger/ledger-concurrency
-  access/secrets ledger/ledger-plans`)
+  faults platform/database two-nodes ledger/ledger-concurrency access/secrets ledger/ledger-plans`)
 /**
- * Long suites whose subject also has a shorter suite, or that are about releases. `npm run
- * test:long` runs these, and `npm test` runs all others, which take 10 to 14 minutes on two cores.
- * CI runs both.
+ * Long suites whose subject also has a shorter suite, or that are about releases, backups and kills
+ * in the midst of a stage. `npm run test:long` runs these, and `npm test` runs all others, which
+ * take 10 to 14 minutes on two cores. CI runs both.
  */
 const longSuites = filesOf(`console/pages records/statement-send platform/embedded
-  records/statement-send-slow release
-  operations/start-elsewhere records/report-worker console/areas
+  records/statement-send-slow release operations/start-elsewhere records/report-worker console/areas
   console/settings console/figures console/waiting integration/import-crash
   money/distribution-job-crash console/files faults-clients operations/demo operations/backup-store
   console/frame access/database-login parties/tax-numbers platform/file-storage console/papers
@@ -40,7 +38,8 @@ const longSuites = filesOf(`console/pages records/statement-send platform/embedd
   console/changing integration/event-types operations/build
   console/lists crash-seen operations/start-refused integration/client-tour
   integration/import-steps integration/import-turns operations/import-cli records/report-plans
-  parties/investor-plans money/distribution-crash`)
+  parties/investor-plans money/distribution-crash money/payment-run-crash operations/backup
+  records/statement-send-faults`)
 const { REGISTRY_TEST_DATABASE_URL: given } = process.env
 const server = given ? givenServer(new URL(given)) : await startServer()
 let status = 1
